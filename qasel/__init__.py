@@ -1,0 +1,1 @@
+"""qasel: notebooks and a small package for neural and structured answer selection."""

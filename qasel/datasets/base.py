@@ -1,0 +1,157 @@
+"""The nouns of the task: a `Dataset` is named splits of `Question`s with their `Candidate`s."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from qasel.errors import QaselError
+
+SHUFFLE_SEED = 20130609
+"""Candidates are shuffled with this seed when loaded, so that no score profits from file order."""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """One candidate answer.
+
+    `label` is 1 (answers the question), 0 (does not) or None (not known);
+    `place` is its place in the source file, from 0, before any shuffling.
+    """
+
+    id: str
+    text: str
+    label: int | None
+    place: int
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question and its candidates, in the order in which rankers see them."""
+
+    id: str
+    text: str
+    candidates: tuple[Candidate, ...]
+
+    @property
+    def labels(self) -> np.ndarray:
+        """Labels of the candidates, int array `[candidates]`.
+
+        Raises `QaselError` if one is not known.
+        """
+        labels = [candidate.label for candidate in self.candidates]
+        if None in labels:
+            raise QaselError(f"question {self.id!r} has candidates without a label")
+        return np.array(labels, dtype=np.int64)
+
+    @property
+    def answered(self) -> bool:
+        """At least one candidate is an answer."""
+        return any(candidate.label == 1 for candidate in self.candidates)
+
+    @property
+    def mixed(self) -> bool:
+        """At least one candidate is an answer and at least one is not."""
+        return self.answered and any(candidate.label == 0 for candidate in self.candidates)
+
+
+@dataclass(frozen=True)
+class Split(Sequence[Question]):
+    """A named, validated sequence of questions.
+
+    Raises `QaselError` for a question without candidates, an id that occurs
+    twice, an empty text or a label that is not 0, 1 or None.
+    """
+
+    name: str
+    questions: tuple[Question, ...]
+
+    def __post_init__(self) -> None:
+        seen: set[str] = set()
+        for question in self.questions:
+            where = f"{self.name}: question {question.id!r}"
+            if question.id in seen:
+                raise QaselError(f"{where} occurs twice; ids must be unique")
+            seen.add(question.id)
+            if not question.text.strip():
+                raise QaselError(f"{where} has no text")
+            if not question.candidates:
+                raise QaselError(f"{where} has no candidates; leave the question out or add some")
+            ids = [candidate.id for candidate in question.candidates]
+            if len(set(ids)) < len(ids):
+                raise QaselError(f"{where} has two candidates with the same id")
+            for candidate in question.candidates:
+                if candidate.label not in (0, 1, None):
+                    what = f"candidate {candidate.id!r}: label {candidate.label!r}"
+                    raise QaselError(f"{where}, {what} is not 0 or 1")
+
+    def __len__(self) -> int:
+        return len(self.questions)
+
+    def __getitem__(self, index):  # type: ignore[override]  # ints and slices alike
+        return self.questions[index]
+
+    def __iter__(self) -> Iterator[Question]:
+        return iter(self.questions)
+
+    @property
+    def pairs(self) -> int:
+        """Number of (question, candidate) pairs."""
+        return sum(len(question.candidates) for question in self.questions)
+
+    @property
+    def positives(self) -> int:
+        """Number of candidates labelled 1."""
+        return sum(candidate.label == 1 for q in self.questions for candidate in q.candidates)
+
+    def where(self, keep) -> "Split":
+        """The split with the questions for which `keep(question)` is true."""
+        return Split(self.name, tuple(question for question in self.questions if keep(question)))
+
+    def shuffled(self, seed: int = SHUFFLE_SEED) -> "Split":
+        """The split with candidates in a fixed random order; `place` keeps the old one."""
+        generator = np.random.default_rng(seed)
+        return Split(
+            self.name,
+            tuple(
+                replace(
+                    question,
+                    candidates=tuple(
+                        question.candidates[i]
+                        for i in generator.permutation(len(question.candidates))
+                    ),
+                )
+                for question in self.questions
+            ),
+        )
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """Named splits under a named protocol (which questions count)."""
+
+    name: str
+    protocol: str
+    splits: Mapping[str, Split] = field(repr=False)
+
+    def __getitem__(self, split: str) -> Split:
+        try:
+            return self.splits[split]
+        except KeyError:
+            known = ", ".join(self.splits)
+            raise QaselError(f"{self.name} has no split {split!r}; it has {known}") from None
+
+    @property
+    def train(self) -> Split:
+        """The split named `train`."""
+        return self["train"]
+
+    @property
+    def dev(self) -> Split:
+        """The split named `dev`."""
+        return self["dev"]
+
+    @property
+    def test(self) -> Split:
+        """The split named `test`."""
+        return self["test"]

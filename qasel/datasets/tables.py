@@ -1,0 +1,172 @@
+"""Questions and candidates from tab-separated tables and JSONL: public ones and a user's own."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from qasel.datasets.base import Split
+from qasel.datasets.lines import read_json_lines, read_lines
+from qasel.datasets.rows import Row, group_rows
+from qasel.errors import QaselError
+
+COLUMNS = {
+    "question": ("question",),
+    "candidate": ("candidate", "sentence"),
+    "label": ("label",),
+    "question id": ("questionid", "question_id", "qid"),
+    "candidate id": ("sentenceid", "candidate_id", "candidateid", "cid"),
+}
+"""Role → the column names (any case) that hold it; other columns are passed over."""
+
+TABLE_SUFFIXES = (".tsv", ".txt", ".tab")
+JSON_SUFFIXES = (".jsonl", ".ndjson")
+
+
+def read_questions(path: str | os.PathLike[str], name: str | None = None) -> Split:
+    """Questions of a TSV or JSONL file (by suffix, `.gz` aside), in file order.
+
+    Raises `QaselError` for another suffix and for what `read_table` and `read_jsonl` raise.
+    """
+    suffix = Path(_plain_name(path)).suffix.lower()
+    if suffix in TABLE_SUFFIXES:
+        return read_table(path, name)
+    if suffix in JSON_SUFFIXES:
+        return read_jsonl(path, name)
+    known = ", ".join(TABLE_SUFFIXES + JSON_SUFFIXES)
+    raise QaselError(f"{path}: unknown kind of file {suffix!r}; known: {known} (each may be .gz)")
+
+
+def read_table(path: str | os.PathLike[str], name: str | None = None) -> Split:
+    """A table with a header line: WikiQA's, TREC-QA's, or a user's own.
+
+    Columns: Question and Sentence (or candidate); optional Label, QuestionID
+    (or qid, question_id) and SentenceID (or candidate_id). Fields are set
+    apart by tabs and never quoted, lines end in LF or CR LF, gzip or not.
+
+    Raises `QaselError`, with file and line, for a missing or doubled column, a
+    wrong number of fields, a label that is not 0 or 1, a question without
+    candidates, and what `read_lines` and `group_rows` raise.
+    """
+    return group_rows(path, name or _stem(path), _table_rows(path))
+
+
+def read_jsonl(path: str | os.PathLike[str], name: str | None = None) -> Split:
+    """JSON lines: {"question", "candidates": [text or {"text", "label", "id"}]} a question.
+
+    Or {"question", "candidate", "label"} a candidate; both may have "id" (also
+    "qid", "question_id"). Without an id, consecutive lines of the second form with
+    the same question belong together.
+
+    Raises `QaselError`, with file and line, for JSON of another form, a label
+    that is not 0, 1 or null, and what `read_json_lines` and `group_rows` raise.
+    """
+    rows = (row for number, line in read_json_lines(path) for row in _json_rows(path, number, line))
+    return group_rows(path, name or _stem(path), rows)
+
+
+def _table_rows(path: str | os.PathLike[str]) -> Iterator[Row]:
+    lines = read_lines(path)
+    number, header = next(lines)
+    names = [column.strip() for column in header.split("\t")]
+    place = _columns(f"{path}:{number}", names)
+    for number, line in lines:
+        fields = line.split("\t")
+        if len(fields) != len(names):
+            what = f"{len(fields)} fields, the header has {len(names)}"
+            raise QaselError(f"{path}:{number}: {what} (set apart by tabs, without quotes)")
+        value = {role: fields[i] for role, i in place.items()}
+        label = value.get("label")
+        if label is not None and label.strip() not in ("0", "1"):
+            hint = "leave the column out if labels are not known"
+            raise QaselError(f"{path}:{number}: label {label!r} is not 0 or 1; {hint}")
+        yield Row(
+            line=number,
+            question=value["question"],
+            text=value["candidate"] if value["candidate"].strip() else None,
+            label=None if label is None else int(label),
+            question_id=value.get("question id"),
+            id=value.get("candidate id"),
+        )
+
+
+def _columns(where: str, names: list[str]) -> dict[str, int]:
+    """Role → place of its column."""
+    lowered = [name.lower() for name in names]
+    place = {}
+    for role, known in COLUMNS.items():
+        found = [i for i, column in enumerate(lowered) if column in known]
+        if len(found) > 1:
+            doubled = " and ".join(repr(names[i]) for i in found)
+            raise QaselError(f"{where}: the header has two columns for the {role}: {doubled}")
+        if found:
+            place[role] = found[0]
+    for role in ("question", "candidate"):
+        if role not in place:
+            there = ", ".join(repr(name) for name in names)
+            wanted = " or ".join(COLUMNS[role])
+            hint = "" if len(names) > 1 else "; columns are set apart by tabs"
+            raise QaselError(f"{where}: no column {wanted!r} in the header, there: {there}{hint}")
+    return place
+
+
+def _json_rows(path: str | os.PathLike[str], number: int, line: dict[str, Any]) -> Iterator[Row]:
+    where = f"{path}:{number}"
+    question = _text(where, line, "question")
+    ids = [line[key] for key in ("id", "qid", "question_id") if line.get(key) is not None]
+    question_id = _id(where, ids[0]) if ids else None
+    if "candidates" in line:
+        candidates = line["candidates"]
+        if not isinstance(candidates, list):
+            raise QaselError(f"{where}: 'candidates' is not a list")
+        # Each such line is a question of its own, also when two have the same text.
+        if not candidates:
+            yield Row(number, question, None, None, question_id, block=number)
+        for candidate in candidates:
+            if isinstance(candidate, str):
+                candidate = {"text": candidate}
+            if not isinstance(candidate, dict):
+                raise QaselError(f"{where}: a candidate is neither a string nor an object")
+            text = _text(where, candidate, "text")
+            identity = candidate.get("id")
+            identity = None if identity is None else _id(where, identity)
+            label = _label(where, candidate.get("label"))
+            yield Row(number, question, text, label, question_id, identity, block=number)
+    elif "candidate" in line:
+        text = _text(where, line, "candidate")
+        yield Row(number, question, text, _label(where, line.get("label")), question_id)
+    else:
+        raise QaselError(f"{where}: neither 'candidates' nor 'candidate' beside the question")
+
+
+def _text(where: str, record: dict[str, Any], key: str) -> str:
+    text = record.get(key)
+    if not isinstance(text, str):
+        raise QaselError(f"{where}: {key!r} is missing or not a string")
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        # JSON can spell half a surrogate pair, which no UTF-8 file could ever hold again.
+        raise QaselError(f"{where}: {key!r} has a broken \\u escape") from None
+    return text
+
+
+def _id(where: str, value: object) -> str:
+    if isinstance(value, bool) or not isinstance(value, str | int):
+        raise QaselError(f"{where}: id {value!r} is not a string or a whole number")
+    return str(value)
+
+
+def _label(where: str, value: object) -> int | None:
+    if value is not None and (isinstance(value, bool) or value not in (0, 1)):
+        raise QaselError(f"{where}: label {value!r} is not 0, 1 or null")
+    return None if value is None else int(value)  # type: ignore[call-overload]
+
+
+def _plain_name(path: str | os.PathLike[str]) -> str:
+    name = Path(path).name
+    return name[:-3] if name.lower().endswith(".gz") else name
+
+
+def _stem(path: str | os.PathLike[str]) -> str:
+    return Path(_plain_name(path)).stem

@@ -1,0 +1,200 @@
+"""Scores of a run: MAP, MRR and P@1 under a named protocol, by ir_measures (trec_eval's code)."""
+
+import math
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from html import escape
+from itertools import pairwise
+
+import ir_measures
+import numpy as np
+
+from qasel.datasets.base import Split
+from qasel.errors import QaselError
+from qasel.evaluation.run import Qrels, Run
+
+MEASURES = {"map": ir_measures.AP, "mrr": ir_measures.RR, "p1": ir_measures.P @ 1}
+NAMES = {"map": "MAP", "mrr": "MRR", "p1": "P@1", "avgrec": "AvgRec"}
+PROTOCOLS = ("trec", "semeval")
+SEMEVAL_CUTOFF = 10
+TIES_ALLOWED = 0.1
+"""Share of questions with a tie that matters above which `evaluate` warns."""
+
+
+class TieWarning(UserWarning):
+    """Many questions have a right and a wrong answer with the same score."""
+
+
+@dataclass(frozen=True)
+class Scores:
+    """What `evaluate` found; all measures are fractions, 0..1.
+
+    `per_question` is measure ("map", "mrr", "p1") → question id → value; `mean` has their
+    means over all questions, and "avgrec" under "semeval" (a ratio of sums, so not per question).
+    `unanswered` questions have nothing relevant (they count 0); in `tied` questions a relevant
+    and a non-relevant candidate have the same score.
+    """
+
+    per_question: Mapping[str, Mapping[str, float]] = field(repr=False)
+    mean: Mapping[str, float]
+    questions: int
+    unanswered: int
+    tied: int
+    protocol: str = "trec"
+    tag: str = "qasel"
+
+    @property
+    def map(self) -> float:
+        """Mean average precision."""
+        return self.mean["map"]
+
+    @property
+    def mrr(self) -> float:
+        """Mean reciprocal rank of the first relevant candidate."""
+        return self.mean["mrr"]
+
+    @property
+    def p1(self) -> float:
+        """Share of the questions whose first candidate is relevant."""
+        return self.mean["p1"]
+
+    def __str__(self) -> str:
+        numbers = "  ".join(f"{NAMES[name]} {100 * value:.2f}" for name, value in self.mean.items())
+        return f"{self.tag}: {numbers}  ({self._counts()})"
+
+    def _repr_html_(self) -> str:
+        head = "".join(f"<th>{NAMES[name]}</th>" for name in self.mean)
+        body = "".join(f"<td>{100 * value:.2f}</td>" for value in self.mean.values())
+        return (
+            f"<table><caption>{escape(self._counts())}</caption>"
+            f"<thead><tr><th></th>{head}</tr></thead>"
+            f"<tbody><tr><th>{escape(self.tag)}</th>{body}</tr></tbody></table>"
+        )
+
+    def _counts(self) -> str:
+        return (
+            f"{self.questions} questions, {self.unanswered} without an answer, "
+            f"{self.tied} with ties that matter; protocol {self.protocol}"
+        )
+
+
+def evaluate(run: Run, truth: Split | Qrels, protocol: str = "trec") -> Scores:
+    """Score a run against a split's labels, or against qrels.
+
+    "trec": all candidates; tied scores are broken against the system (non-relevant first).
+    "semeval" (the official scorer of SemEval-2016/17 Task 3): the ten best; ties keep the
+    file's order; AP is normalised by the relevant candidates among the ten; AvgRec is added.
+    Under both every question counts, one with nothing relevant as 0.
+
+    Warns with `TieWarning` when the order of ties matters in more than a tenth of the questions.
+    Raises `QaselError`, naming it, for a question or candidate that only one side has,
+    and for a label that is not known.
+    """
+    if protocol not in PROTOCOLS:
+        known = " or ".join(PROTOCOLS)
+        raise QaselError(f"unknown protocol {protocol!r} for measuring; give {known}")
+    labels = _labels(truth)
+    if not labels:
+        raise QaselError("nothing to measure: there is no question")
+    _check_same(run, labels, truth.name if isinstance(truth, Split) else "the qrels")
+    rankings = {
+        qid: _ordered(run.scores[qid], row, against=protocol == "trec")
+        for qid, row in labels.items()
+    }
+    tied = sum(_tie_matters(run.scores[qid], labels[qid], rankings[qid]) for qid in labels)
+    if tied > TIES_ALLOWED * len(labels):
+        rule = "against the system" if protocol == "trec" else "by file order (SemEval's rule)"
+        warnings.warn(
+            f"run {run.tag!r}: in {tied} of {len(labels)} questions an answer and a wrong one "
+            f"have the same score; ties are broken {rule}",
+            TieWarning,
+            stacklevel=2,
+        )
+    found = {qid: [labels[qid][cid] for cid in ranking] for qid, ranking in rankings.items()}
+    counted = found
+    if protocol == "semeval":
+        counted = {qid: flags[:SEMEVAL_CUTOFF] for qid, flags in found.items()}
+    per_question = _measure(counted)
+    mean = {name: math.fsum(row.values()) / len(row) for name, row in per_question.items()}
+    if protocol == "semeval":
+        mean["avgrec"] = _average_recall(list(found.values()))
+    unanswered = sum(not any(flags) for flags in found.values())
+    return Scores(per_question, mean, len(labels), unanswered, tied, protocol, run.tag)
+
+
+def _labels(truth: Split | Qrels) -> dict[str, dict[str, int]]:
+    """Question id → candidate id → 0 or 1, candidates in file order."""
+    if not isinstance(truth, Split):
+        return {qid: {cid: int(rel > 0) for cid, rel in row.items()} for qid, row in truth.items()}
+    labels = {}
+    for question in truth:
+        placed = sorted(question.candidates, key=lambda candidate: candidate.place)
+        labels[question.id] = {candidate.id: candidate.label for candidate in placed}
+        if None in labels[question.id].values():
+            raise QaselError(f"question {question.id!r} has candidates without a label")
+    return labels  # type: ignore[return-value]
+
+
+def _check_same(run: Run, labels: Qrels, name: str) -> None:
+    """Raise `QaselError` unless run and labels have the same questions and candidates."""
+    hint = "measure on what was ranked, or cut the run with `run.only(split)`"
+    for qid in run.scores:
+        if qid not in labels:
+            raise QaselError(f"run {run.tag!r} has question {qid!r}, {name} has not; {hint}")
+    for qid, row in labels.items():
+        if qid not in run.scores:
+            raise QaselError(f"run {run.tag!r} lacks question {qid!r} of {name}; {hint}")
+        scores = run.scores[qid]
+        if scores.keys() != row.keys():
+            for cid in row.keys() - scores.keys():
+                raise QaselError(f"run {run.tag!r} lacks candidate {cid!r} of question {qid!r}")
+            cid = min(scores.keys() - row.keys())
+            raise QaselError(
+                f"run {run.tag!r}: question {qid!r} has candidate {cid!r}, in {name} it has not"
+            )
+
+
+def _ordered(scores: Mapping[str, float], labels: Mapping[str, int], against: bool) -> list[str]:
+    """Candidate ids, best first; ties non-relevant first (`against`), else in file order."""
+    if against:
+        return sorted(labels, key=lambda cid: (-scores[cid], labels[cid]))
+    return sorted(labels, key=lambda cid: -scores[cid])
+
+
+def _tie_matters(scores: Mapping[str, float], labels: Mapping[str, int], ranked: list[str]) -> bool:
+    """Whether candidates with different labels have the same score."""
+    return any(scores[a] == scores[b] and labels[a] != labels[b] for a, b in pairwise(ranked))
+
+
+def _measure(found: Mapping[str, list[int]]) -> dict[str, dict[str, float]]:
+    """`MEASURES` of ranked labels: measure → question id → value.
+
+    ir_measures gets the ranks, not the scores, as strictly decreasing numbers: trec_eval
+    would break ties by candidate id, and would see scores in single precision only.
+    """
+    ids = [str(rank) for rank in range(max(map(len, found.values())))]
+    qrels = {qid: dict(zip(ids, flags, strict=False)) for qid, flags in found.items()}
+    run = {
+        qid: dict(zip(ids, map(float, range(len(flags), 0, -1)), strict=False))
+        for qid, flags in found.items()
+    }
+    rows: dict[str, dict[str, float]] = {name: dict.fromkeys(found, 0.0) for name in MEASURES}
+    names = {measure: name for name, measure in MEASURES.items()}
+    for metric in ir_measures.pytrec_eval.iter_calc(list(names), qrels, run):
+        rows[names[metric.measure]][metric.query_id] = metric.value
+    return rows
+
+
+def _average_recall(found: list[list[int]]) -> float:
+    """SemEval's AvgRec of ranked labels: the mean over k = 1..10 of
+    (relevant among the first k, summed over questions) / (min(k, relevant), summed likewise).
+    """
+    top = np.zeros((len(found), SEMEVAL_CUTOFF))
+    for row, flags in zip(top, found, strict=True):
+        row[: len(flags)] = flags[:SEMEVAL_CUTOFF]
+    relevant = np.array([sum(flags) for flags in found])
+    possible = np.minimum(np.arange(1, SEMEVAL_CUTOFF + 1), relevant[:, None]).sum(axis=0)
+    if not possible[0]:
+        return 0.0
+    return float((top.cumsum(axis=1).sum(axis=0) / possible).mean())

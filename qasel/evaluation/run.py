@@ -1,0 +1,209 @@
+"""Runs (scores of a split's candidates) and qrels (labels), in the TREC forms of trec_eval."""
+
+import gzip
+import math
+import os
+import secrets
+import zlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from qasel.datasets.base import Split
+from qasel.errors import QaselError
+
+Qrels = Mapping[str, Mapping[str, int]]
+"""Labels: question id → candidate id → relevance (larger than 0: relevant), in file order."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """Scores of candidates: question id → candidate id → score, the larger the better.
+
+    Raises `QaselError` for a question without candidates and for a score that is not finite.
+    """
+
+    scores: Mapping[str, Mapping[str, float]] = field(repr=False)
+    tag: str = "qasel"
+
+    def __post_init__(self) -> None:
+        for qid, row in self.scores.items():
+            if not row:
+                raise QaselError(f"run {self.tag!r}: question {qid!r} has no candidates")
+            if not all(map(math.isfinite, row.values())):
+                cid = next(cid for cid, score in row.items() if not math.isfinite(score))
+                raise QaselError(
+                    f"run {self.tag!r}: question {qid!r}, candidate {cid!r}: "
+                    f"score {row[cid]!r} is not a finite number"
+                )
+
+    @classmethod
+    def from_scores(cls, split: Split, scores: Sequence[Any], tag: str = "qasel") -> "Run":
+        """A run from one array `[candidates]` a question, both in the split's order.
+
+        Raises `QaselError` when the numbers of questions or of candidates differ.
+        """
+        if len(scores) != len(split):
+            raise QaselError(
+                f"{split.name} has {len(split)} questions, but {len(scores)} arrays of scores came"
+            )
+        rows = {}
+        for question, array in zip(split, scores, strict=True):
+            values = np.asarray(array, dtype=np.float64)
+            if values.shape != (len(question.candidates),):
+                raise QaselError(
+                    f"{split.name}: question {question.id!r} has {len(question.candidates)} "
+                    f"candidates, but its scores have the shape {values.shape}"
+                )
+            ids = (candidate.id for candidate in question.candidates)
+            rows[question.id] = dict(zip(ids, values.tolist(), strict=True))
+        return cls(rows, tag)
+
+    def __len__(self) -> int:
+        return len(self.scores)
+
+    def ranking(self, qid: str) -> list[str]:
+        """Candidate ids of a question, best first; ties stay in the run's own order.
+
+        Raises `QaselError` for a question that the run does not have.
+        """
+        if qid not in self.scores:
+            raise QaselError(f"run {self.tag!r} has no question {qid!r}")
+        row = self.scores[qid]
+        return sorted(row, key=row.__getitem__, reverse=True)  # stable in reverse, too
+
+    def only(self, questions: Split | Iterable[str]) -> "Run":
+        """The run cut to the questions of a split (or to the ids named) that it has."""
+        ids = questions
+        if isinstance(questions, Split):
+            ids = (question.id for question in questions)
+        return Run({qid: self.scores[qid] for qid in ids if qid in self.scores}, self.tag)
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Write TREC lines `qid Q0 docid rank score tag`; a name ending in `.gz` is compressed.
+
+        Scores are written in full, so that reading gives the same run. Raises `QaselError`
+        for an id or tag that is empty or has blanks, which the form cannot hold.
+        """
+        tag = _word(self.tag, "the run's tag")
+        lines = []
+        for qid in self.scores:
+            name = _word(qid, "question id")
+            for rank, cid in enumerate(self.ranking(qid), start=1):
+                score = float(self.scores[qid][cid])
+                lines.append(f"{name} Q0 {_word(cid, 'candidate id')} {rank} {score!r} {tag}\n")
+        write_whole(path, "".join(lines))
+
+    @classmethod
+    def read(cls, path: str | os.PathLike[str]) -> "Run":
+        """Read a TREC run, gzipped or not; the tag is the first line's, the rank column is unused.
+
+        Raises `QaselError` with file and line for a line that is not in the form.
+        """
+        rows: dict[str, dict[str, float]] = {}
+        tag = None
+        for where, (qid, _, cid, _, score, line_tag) in _rows(path, "qid Q0 docid rank score tag"):
+            tag = tag or line_tag
+            try:
+                value = float(score)
+            except ValueError:
+                value = math.nan
+            if not math.isfinite(value):
+                raise QaselError(f"{where}: score {score!r} is not a finite number")
+            if cid in rows.setdefault(qid, {}):
+                raise QaselError(f"{where}: question {qid!r} has candidate {cid!r} twice")
+            rows[qid][cid] = value
+        return cls(rows, tag or "qasel")
+
+
+def read_qrels(path: str | os.PathLike[str]) -> dict[str, dict[str, int]]:
+    """Read TREC qrels `qid 0 docid rel`, gzipped or not, in file order.
+
+    Raises `QaselError` with file and line for a line that is not in the form.
+    """
+    qrels: dict[str, dict[str, int]] = {}
+    for where, (qid, _, cid, rel) in _rows(path, "qid 0 docid rel"):
+        try:
+            value = int(rel)
+        except ValueError:
+            raise QaselError(f"{where}: relevance {rel!r} is not a whole number") from None
+        if cid in qrels.setdefault(qid, {}):
+            raise QaselError(f"{where}: question {qid!r} has candidate {cid!r} twice")
+        qrels[qid][cid] = value
+    return qrels
+
+
+def write_qrels(split: Split, path: str | os.PathLike[str]) -> None:
+    """Write a split's labels as TREC qrels, candidates by their place in the source file.
+
+    Raises `QaselError` for an id with blanks and for a label that is not known.
+    """
+    lines = []
+    for question in split:
+        name = _word(question.id, "question id")
+        question.labels  # noqa: B018  # refuses unknown labels
+        for candidate in sorted(question.candidates, key=lambda candidate: candidate.place):
+            lines.append(f"{name} 0 {_word(candidate.id, 'candidate id')} {candidate.label}\n")
+    write_whole(path, "".join(lines))
+
+
+def write_whole(path: str | os.PathLike[str], text: str) -> None:
+    """Write a file aside, then rename it, so that no reader ever meets half of it.
+
+    Parent folders are made; a name ending in `.gz` is compressed, without a time stamp.
+    """
+    path = Path(path)
+    data = text.encode("utf-8")
+    if path.suffix == ".gz":
+        data = gzip.compress(data, mtime=0)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    aside = path.with_name(f".{path.name}.{os.getpid()}.{secrets.token_hex(4)}")
+    try:
+        with aside.open("wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        aside.replace(path)
+    finally:
+        aside.unlink(missing_ok=True)
+
+
+def _word(text: str, what: str) -> str:
+    """`text`, if it can stand in a blank-separated line."""
+    if text.split() != [text]:
+        raise QaselError(
+            f"{what} {text!r} is empty or has blanks, which TREC files cannot hold; "
+            "rename it, for example with underscores"
+        )
+    return text
+
+
+def _rows(path: str | os.PathLike[str], form: str) -> Iterator[tuple[str, list[str]]]:
+    """("file:line", columns) of each line that is not blank; refuses other numbers of columns."""
+    path = Path(path)
+    try:
+        data = path.read_bytes()
+        if data[:2] == b"\x1f\x8b":
+            data = gzip.decompress(data)
+        text = data.decode("utf-8-sig")
+    except OSError as error:
+        raise QaselError(f"{path}: cannot be read: {error.strerror or error}") from None
+    except (EOFError, zlib.error):
+        raise QaselError(f"{path}: damaged gzip file; fetch or write it again") from None
+    except UnicodeDecodeError as error:
+        raise QaselError(f"{path}: not UTF-8 text (byte {error.start})") from None
+    columns = len(form.split())
+    empty = True
+    for number, line in enumerate(text.split("\n"), start=1):
+        row = line.split()
+        if not row:
+            continue
+        empty = False
+        if len(row) != columns:
+            raise QaselError(f"{path}:{number}: {len(row)} columns, not the {columns} of `{form}`")
+        yield f"{path}:{number}", row
+    if empty:
+        raise QaselError(f"{path}: empty; lines of the form `{form}` are expected")

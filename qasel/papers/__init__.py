@@ -1,0 +1,29 @@
+"""One room a paper; no room imports another.
+
+Each room offers `VARIANTS` (names of the rows that can be run), `MAIN` (the
+paper's own system), `recipe(variant, dataset, …)` and `Ranker`, made from a
+recipe, word vectors and a device; its `published.csv` has the paper's numbers.
+"""
+
+import difflib
+import importlib
+from pathlib import Path
+from types import ModuleType
+
+from qasel.errors import QaselError
+
+PAPERS = {"hierarchical-ranking": "Hierarchical Ranking for Answer Selection (Gao et al. 2020)"}
+
+
+def paper(name: str) -> ModuleType:
+    """The room of a paper; raises `QaselError` for an unknown name."""
+    if name not in PAPERS:
+        close = difflib.get_close_matches(name, PAPERS, n=1)
+        hint = f"did you mean {close[0]!r}?" if close else f"known: {', '.join(PAPERS)}"
+        raise QaselError(f"unknown paper {name!r}; {hint}")
+    return importlib.import_module(f"qasel.papers.{name.replace('-', '_')}")
+
+
+def published_path(name: str) -> Path:
+    """The file with every number that a paper prints."""
+    return Path(paper(name).__file__).with_name("published.csv")

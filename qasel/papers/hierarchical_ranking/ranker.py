@@ -1,0 +1,72 @@
+"""Paper 1 as a ranker: the model, its joint loss (equation 10) and its optimiser."""
+
+import torch
+from torch import Tensor, nn
+
+from qasel.papers.hierarchical_ranking.losses import list_loss, pair_loss, point_loss
+from qasel.papers.hierarchical_ranking.model import CompareAggregate
+from qasel.papers.hierarchical_ranking.recipes import HierarchicalRecipe
+from qasel.training.batching import Batch
+from qasel.training.neural import NeuralRanker
+from qasel.training.trainer import Schedule
+
+
+class HierarchicalRanker(NeuralRanker):
+    """Any variant of paper 1."""
+
+    recipe_type = HierarchicalRecipe
+    recipe: HierarchicalRecipe
+    network: CompareAggregate
+
+    def build(self, vectors: Tensor) -> nn.Module:
+        """The backbone with the variant's heads."""
+        r = self.recipe
+        return CompareAggregate(
+            vectors,
+            r.scheme,
+            hidden=r.hidden,
+            channels=r.channels,
+            kernels=r.kernels,
+            k_max=r.k_max,
+            dropout=r.dropout,
+            train_vectors=r.vectors_rate > 0,
+        )
+
+    def losses(self, batch: Batch) -> dict[str, Tensor]:
+        """The loss of each head, and their weighted sum (equation 10)."""
+        scores = self.network(batch)
+        weights = {
+            "point": self.recipe.point_weight,
+            "pair": self.recipe.pair_weight,
+            "list": self.recipe.list_weight,
+        }
+        parts = {
+            head.name: self._loss(head.loss, scores[head.name], batch)
+            for head in self.recipe.scheme.heads
+        }
+        return {"loss": sum(weights[name] * part for name, part in parts.items()), **parts}
+
+    def _loss(self, kind: str, scores: Tensor, batch: Batch) -> Tensor:
+        if kind == "point":
+            return point_loss(scores, batch.labels, batch.mask)
+        if kind == "pair":
+            r = self.recipe
+            return pair_loss(scores, batch.labels, batch.mask, r.margin, r.pairs)
+        return list_loss(scores, batch.labels, batch.mask)
+
+    def scores(self, batch: Batch) -> Tensor:
+        """Scores of the head that ranks."""
+        return self.network(batch)[self.recipe.scheme.ranks]
+
+    def optimizer(self) -> torch.optim.Optimizer:
+        """Adam; the word vectors have a rate of their own, or are fixed."""
+        rest = [p for name, p in self.network.named_parameters() if name != "vectors"]
+        groups = [{"params": rest, "lr": self.recipe.learning_rate}]
+        if self.recipe.vectors_rate > 0:
+            groups.append({"params": [self.network.vectors], "lr": self.recipe.vectors_rate})
+        return torch.optim.Adam(groups)
+
+    def schedule(self) -> Schedule:
+        """Early stopping as in the paper."""
+        r = self.recipe
+        return Schedule(epochs=r.epochs, patience=r.patience, batch=r.batch, seed=r.seed)

@@ -1,0 +1,217 @@
+"""Rankers that need no training to speak of: the floor below which no system should fall.
+
+Words are those of `qasel.text.tokenize` (lower-cased; punctuation counts as words).
+No stop words are removed anywhere; idf does that work where it is used.
+"""
+
+import hashlib
+import json
+import math
+import os
+import time
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Collection
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+import bm25s
+import numpy as np
+
+from qasel.datasets.base import Question, Split
+from qasel.errors import QaselError
+from qasel.evaluation.run import Run, write_whole
+from qasel.rankers.base import History
+from qasel.text import tokenize
+
+FILE = "ranker.json"
+"""The file, in the folder of a saved baseline, that holds its name and state."""
+
+
+class Baseline(ABC):
+    """What the baselines share. `state` is all that `rank` needs, as JSON can hold it."""
+
+    name: ClassVar[str]
+
+    def __init__(self) -> None:
+        self.state: dict[str, Any] = {}
+
+    def fit(self, train: Split, dev: Split | None = None) -> History:
+        """Learn from the texts of `train`, where there is something to learn; labels are unused."""
+        start = time.perf_counter()
+        self.state = self.learn(train)
+        return History(seconds=time.perf_counter() - start)
+
+    def learn(self, train: Split) -> dict[str, Any]:
+        """The state after training; most baselines have nothing to learn."""
+        return self.state
+
+    def rank(self, split: Split) -> Run:
+        """Score every candidate of `split`."""
+        return Run.from_scores(split, self.scores(split), self.name)
+
+    @abstractmethod
+    def scores(self, split: Split) -> list[Any]:
+        """One array `[candidates]` a question."""
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write `ranker.json` into the folder `path`."""
+        saved = {"ranker": self.name, "state": self.state}
+        write_whole(Path(path) / FILE, json.dumps(saved, ensure_ascii=False) + "\n")
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """The ranker saved in the folder `path`; `QaselError` if that is not one of this kind."""
+        file = Path(path) / FILE
+        try:
+            saved = json.loads(file.read_text(encoding="utf-8"))
+            name, state = saved["ranker"], dict(saved["state"])
+        except OSError as error:
+            raise QaselError(f"{file}: cannot be read: {error.strerror or error}") from None
+        except (ValueError, KeyError, TypeError):
+            raise QaselError(f"{file}: not a saved ranker; save it again") from None
+        if name != cls.name:
+            raise QaselError(f"{file}: holds the ranker {name!r}, not {cls.name!r}")
+        ranker = cls()
+        ranker.state = state
+        return ranker
+
+
+class Constant(Baseline):
+    """The same score for all: shows the rule for ties, and must never look good."""
+
+    name = "constant"
+
+    def scores(self, split: Split) -> list[Any]:
+        """Zeros, `[candidates]` a question."""
+        return [np.zeros(len(question.candidates)) for question in split]
+
+
+class FileOrder(Baseline):
+    """The order of the source file: WikiQA's document order, SemEval's search engine.
+
+    On TREC-QA this is no baseline but a leak: its files list the right answers first.
+    """
+
+    name = "file-order"
+
+    def scores(self, split: Split) -> list[Any]:
+        """Minus the place in the file, `[candidates]` a question."""
+        return [[-candidate.place for candidate in question.candidates] for question in split]
+
+
+class RandomRanker(Baseline):
+    """Uniform random scores; a candidate's depend on seed, question id and place only."""
+
+    name = "random"
+
+    def __init__(self, seed: int = 0) -> None:
+        super().__init__()
+        if seed < 0:
+            raise QaselError(f"seed {seed} is negative; give 0 or more")
+        self.state = {"seed": seed}
+
+    def scores(self, split: Split) -> list[Any]:
+        """Draws from 0..1, `[candidates]` a question."""
+        return [self._draw(question) for question in split]
+
+    def _draw(self, question: Question) -> np.ndarray:
+        digest = hashlib.sha256(question.id.encode("utf-8")).digest()
+        generator = np.random.default_rng([self.state["seed"], int.from_bytes(digest[:8])])
+        places = np.argsort([candidate.place for candidate in question.candidates], kind="stable")
+        scores = np.empty(len(places))
+        scores[places] = generator.random(len(places))
+        return scores
+
+
+class WordOverlap(Baseline):
+    """The number of different words that question and candidate share."""
+
+    name = "word-overlap"
+
+    def weight(self, words: Collection[str]) -> float:
+        """What shared words are worth."""
+        return float(len(words))
+
+    def scores(self, split: Split) -> list[Any]:
+        """Weights of the shared words, `[candidates]` a question."""
+        return [self._overlap(question) for question in split]
+
+    def _overlap(self, question: Question) -> list[float]:
+        asked = frozenset(tokenize(question.text))
+        return [self.weight(asked.intersection(tokenize(c.text))) for c in question.candidates]
+
+
+class IdfOverlap(WordOverlap):
+    """The summed idf of the words shared, learnt from the training split's candidates.
+
+    idf = log((N + 1) / (n + 1)) for a word in n of the N different candidate sentences; a word
+    not met there has n = 0. Nothing of the ranked split enters. Fit it before ranking.
+    """
+
+    name = "idf-overlap"
+
+    def learn(self, train: Split) -> dict[str, Any]:
+        """Count the words of the different candidate sentences of `train`."""
+        sentences = _sentences(train)
+        counts = Counter(word for text in sentences for word in set(tokenize(text)))
+        return {"sentences": len(sentences), "counts": dict(sorted(counts.items()))}
+
+    def weight(self, words: Collection[str]) -> float:
+        """The sum of the words' idf; `QaselError` before fit."""
+        if not self.state:
+            raise QaselError("idf-overlap has no word counts yet; call fit(train, dev) first")
+        counts, total = self.state["counts"], self.state["sentences"] + 1
+        # fsum: sets have no order that can be relied on, and the sum must not depend on it
+        return math.fsum(math.log(total / (counts.get(word, 0) + 1)) for word in words)
+
+
+class BM25(Baseline):
+    """BM25 as Lucene has it (library bm25s), k1 = 1.5, b = 0.75.
+
+    The collection that idf and mean length come from is the split's own candidates, as when a
+    search engine has indexed them, and with them the training split's if `fit` was called. So
+    a score depends on the texts, never the labels, of the whole ranked split; fit first where
+    the split is small.
+    """
+
+    name = "bm25"
+
+    def __init__(self, k1: float = 1.5, b: float = 0.75) -> None:
+        super().__init__()
+        self.state = {"k1": k1, "b": b, "background": []}
+
+    def learn(self, train: Split) -> dict[str, Any]:
+        """Keep the different candidate sentences of `train`."""
+        return {**self.state, "background": _sentences(train)}
+
+    def scores(self, split: Split) -> list[Any]:
+        """Index the different sentences, then score, `[candidates]` a question."""
+        texts = list(dict.fromkeys([*_sentences(split), *self.state["background"]]))
+        row = {text: number for number, text in enumerate(texts)}
+        corpus = [tokenize(text) for text in texts]
+        words = sorted({word for tokens in corpus for word in tokens})
+        if not words:  # bm25s cannot index a collection without words
+            return [np.zeros(len(question.candidates)) for question in split]
+        number = {word: i for i, word in enumerate(words)}
+        index = bm25s.BM25(k1=self.state["k1"], b=self.state["b"], dtype="float64")
+        ids = [[number[word] for word in tokens] for tokens in corpus]
+        index.index((ids, number), show_progress=False)
+        scores = []
+        for question in split:
+            query = [number[word] for word in tokenize(question.text) if word in number]
+            found = index.get_scores(query) if query else np.zeros(len(texts))
+            scores.append(found[[row[candidate.text] for candidate in question.candidates]])
+        return scores
+
+
+def _sentences(split: Split) -> list[str]:
+    """The different candidate texts of a split, in order."""
+    return list(dict.fromkeys(c.text for question in split for c in question.candidates))
+
+
+BASELINES: dict[str, type[Baseline]] = {
+    ranker.name: ranker
+    for ranker in (RandomRanker, FileOrder, WordOverlap, IdfOverlap, BM25, Constant)
+}
+"""The baselines by name; each is made without arguments."""

@@ -1,0 +1,109 @@
+"""The ledger: one row a finished run, each in a file of its own.
+
+A row is `data/results/PAPER/SLUG.json`, written aside and renamed, so that a
+killed run leaves no half row and any number of runs may write at once.
+"""
+
+import dataclasses
+import importlib.metadata
+import json
+import os
+import platform
+import statistics
+import subprocess
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from qasel.errors import QaselError
+from qasel.paths import ROOT, results_dir
+
+VERSIONED = ("numpy", "torch", "nltk", "ir-measures", "pytrec-eval-terrier")
+
+
+@dataclass(frozen=True)
+class Row:
+    """A finished run: what it depended on, what it scored, where and when it ran.
+
+    `scores` and `per_question` map a split ("dev", "test") to measures in 0..1;
+    `history` is one dict an epoch; `seconds` counts training only.
+    """
+
+    recipe: dict[str, Any]
+    hash: str
+    slug: str
+    scores: dict[str, dict[str, float]]
+    questions: dict[str, int]
+    per_question: dict[str, dict[str, dict[str, float]]]
+    history: list[dict[str, float]]
+    best_epoch: int
+    seconds: float
+    device: str
+    vectors: dict[str, Any]
+    versions: dict[str, str]
+    revision: str
+    finished: str
+
+    def write(self, folder: Path | None = None) -> Path:
+        """Add the row to the ledger (or to another folder), in place of an older one like it."""
+        folder = folder or results_dir() / self.recipe["paper"]
+        folder.mkdir(parents=True, exist_ok=True)
+        path = folder / f"{self.slug}.json"
+        aside = folder / f".{self.slug}.{os.getpid()}"
+        aside.write_text(_compact(dataclasses.asdict(self)), encoding="utf-8")
+        aside.replace(path)
+        return path
+
+    @classmethod
+    def read(cls, path: Path) -> "Row":
+        """Read one row; raises `QaselError` for a file that is not one."""
+        try:
+            return cls(**json.loads(path.read_text(encoding="utf-8")))
+        except (OSError, ValueError, TypeError) as error:
+            raise QaselError(f"{path}: not a row of the ledger ({error})") from error
+
+
+def read_ledger(paper: str | None = None, folder: Path | None = None) -> list[Row]:
+    """All rows, or those of a paper, in the order of their file names."""
+    pattern = f"{paper}/*.json" if paper else "*/*.json"
+    return [Row.read(path) for path in sorted((folder or results_dir()).glob(pattern))]
+
+
+def select(rows: Iterable[Row], **settings: Any) -> list[Row]:
+    """The rows whose recipes have these settings, by seed."""
+    chosen = [
+        row for row in rows if all(row.recipe.get(key) == value for key, value in settings.items())
+    ]
+    return sorted(chosen, key=lambda row: (row.recipe["variant"], row.recipe["seed"]))
+
+
+def mean_score(rows: Iterable[Row], measure: str, split: str = "test") -> float:
+    """Mean of a measure over rows (seeds)."""
+    return statistics.fmean(row.scores[split][measure] for row in rows)
+
+
+def versions() -> dict[str, str]:
+    """Versions of Python and of the packages that a score may depend on."""
+    found = {name: importlib.metadata.version(name) for name in VERSIONED}
+    return {"python": platform.python_version(), **found}
+
+
+def code_revision() -> str:
+    """The commit of the checkout, with `+` when the package differs from it."""
+
+    def git(*arguments: str) -> str:
+        command = ["git", "-C", str(ROOT), *arguments]
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+
+    try:
+        changed = git("status", "--porcelain", "--", "qasel")
+        return git("rev-parse", "--short=12", "HEAD") + ("+" if changed else "")
+    except (OSError, subprocess.CalledProcessError):
+        return "unknown"
+
+
+def _compact(values: dict[str, Any]) -> str:
+    """JSON with one line a field, so that a change of a row reads well in a diff."""
+    lines = [f'"{key}": {json.dumps(value)}' for key, value in values.items()]
+    return "{\n" + ",\n".join(lines) + "\n}\n"

@@ -1,0 +1,98 @@
+"""Measure a recipe: train, look at the test split once, write the ledger's row."""
+
+import datetime
+import secrets
+from collections.abc import Callable
+from pathlib import Path
+
+import torch
+
+from qasel.datasets import Dataset, load_dataset
+from qasel.errors import QaselError
+from qasel.evaluation import evaluate
+from qasel.results.ledger import Row, code_revision, versions
+from qasel.text import Vectors, load_vectors, tokenize
+from qasel.training import NeuralRanker, Recipe, describe_device
+
+MakeRanker = Callable[[Recipe, Vectors, torch.device], NeuralRanker]
+
+
+def measure(
+    recipe: Recipe,
+    make_ranker: MakeRanker,
+    device: torch.device,
+    out: Path,
+    data_dir: str | None = None,
+) -> Row:
+    """The row of a recipe, from `out/SLUG` if it was finished there, else by running it.
+
+    `out/SLUG` gets the checkpoint while training (a killed run goes on from
+    it), then the model, the TREC runs of dev and test, and the row.
+    """
+    folder = out / recipe.slug
+    done = folder / f"{recipe.slug}.json"
+    if done.exists():
+        return Row.read(done)
+    _require_writable(folder)
+    revision = code_revision()
+    dataset = load_dataset(recipe.dataset, recipe.protocol, data_dir)
+    vectors = vectors_for(recipe, dataset, data_dir)
+    ranker = make_ranker(recipe, vectors, device)
+    history = ranker.fit(dataset.train, dataset.dev, folder)
+    scores, questions, per_question = {}, {}, {}
+    for split in (dataset.dev, dataset.test):
+        run = ranker.rank(split)
+        run.write(folder / f"{split.name}.run")
+        result = evaluate(run, split)
+        scores[split.name] = result.mean
+        questions[split.name] = result.questions
+        per_question[split.name] = result.per_question
+    ranker.save(folder)
+    row = Row(
+        recipe=recipe.as_dict(),
+        hash=recipe.hash,
+        slug=recipe.slug,
+        scores=scores,
+        questions=questions,
+        per_question=per_question,
+        history=history.epochs,
+        best_epoch=history.best_epoch,
+        seconds=round(history.seconds, 1),
+        device=describe_device(device),
+        vectors={"name": vectors.name, "coverage": round(_coverage(vectors, dataset), 4)},
+        versions=versions(),
+        revision=revision,
+        finished=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+    )
+    row.write()
+    row.write(folder)
+    (folder / "last.safetensors").unlink(missing_ok=True)
+    return row
+
+
+def vectors_for(recipe: Recipe, dataset: Dataset, data_dir: str | None = None) -> Vectors:
+    """The recipe's word vectors, cut to the words of the data set."""
+    return load_vectors(recipe.vectors, data_dir, _words(dataset))
+
+
+def _words(dataset: Dataset) -> set[str]:
+    texts = {q.text for split in dataset.splits.values() for q in split}
+    texts |= {c.text for split in dataset.splits.values() for q in split for c in q.candidates}
+    return {word for text in texts for word in tokenize(text)}
+
+
+def _coverage(vectors: Vectors, dataset: Dataset) -> float:
+    return vectors.coverage(_words(dataset))
+
+
+def _require_writable(folder: Path) -> None:
+    """Find out before hours of training, not after."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        probe = folder / f".{secrets.token_hex(4)}"
+        probe.touch()
+        probe.unlink()
+    except OSError as error:
+        raise QaselError(
+            f"cannot write to {folder}: {error.strerror}; choose another --out"
+        ) from error

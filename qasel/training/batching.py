@@ -1,0 +1,148 @@
+"""Whole candidate lists on the device, cut into tiles of similar lengths.
+
+A split is put on the device once, as integers. A batch is whole questions; its
+pairs are sorted by length and cut into tiles, each padded only to its own
+longest sentence. A question is encoded once for the tile, not once a pair.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import torch
+from torch import Tensor
+
+from qasel.datasets.base import Split
+from qasel.text import PADDING, Vocabulary, tokenize
+
+TILE_PAIRS = {"cpu": 64, "cuda": 512}
+"""Pairs a tile: small ones pad less, large ones keep a GPU busy."""
+
+
+@dataclass(frozen=True)
+class Sentences:
+    """Ragged sentences: `tokens` `[all words]`, sentence i at `start[i] : start[i] + length[i]`."""
+
+    tokens: Tensor
+    start: Tensor
+    length: Tensor
+
+    @classmethod
+    def encode(cls, texts: list[str], vocabulary: Vocabulary, device: torch.device) -> "Sentences":
+        """Tokenise and number the texts; an empty one becomes a single padding word."""
+        rows = [vocabulary.encode(tokenize(text)) or [PADDING] for text in texts]
+        length = torch.tensor([len(row) for row in rows])
+        tokens = torch.tensor([number for row in rows for number in row])
+        start = length.cumsum(0) - length
+        return cls(tokens.to(device), start.to(device), length.to(device))
+
+    def padded(self, index: Tensor) -> tuple[Tensor, Tensor]:
+        """Word numbers `[rows, longest]` (0 = padding) and lengths `[rows]` of some sentences."""
+        length = self.length[index]
+        place = torch.arange(int(length.max()), device=length.device)
+        inside = place < length[:, None]
+        numbers = self.tokens[torch.where(inside, self.start[index, None] + place, 0)]
+        return torch.where(inside, numbers, PADDING), length
+
+
+@dataclass(frozen=True)
+class Tile:
+    """Some pairs of a batch, padded to the longest among them.
+
+    `question` `[questions, n]` and `answer` `[pairs, m]` are word numbers,
+    `question_length` and `answer_length` their lengths; pair i belongs to row
+    `question_of[i]` of `question`.
+    """
+
+    question: Tensor
+    question_length: Tensor
+    question_of: Tensor
+    answer: Tensor
+    answer_length: Tensor
+
+    @property
+    def real_question(self) -> Tensor:
+        """Where `question` has a word, `[questions, n]`."""
+        return _inside(self.question, self.question_length)
+
+    @property
+    def real_answer(self) -> Tensor:
+        """Where `answer` has a word, `[pairs, m]`."""
+        return _inside(self.answer, self.answer_length)
+
+
+def _inside(numbers: Tensor, length: Tensor) -> Tensor:
+    return torch.arange(numbers.shape[1], device=length.device) < length[:, None]
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Whole lists: `labels` and `mask` are `[questions, candidates]`; `slot` `[pairs]` says
+    where (flattened) the pairs of the tiles, one after the other, go."""
+
+    index: Tensor
+    tiles: tuple[Tile, ...]
+    slot: Tensor
+    labels: Tensor
+    mask: Tensor
+
+    def as_lists(self, pairs: Tensor, fill: float = 0.0) -> Tensor:
+        """Values of the pairs `[pairs, …]`, in tile order → `[questions, candidates, …]`."""
+        flat = pairs.new_full((self.mask.numel(), *pairs.shape[1:]), fill)
+        return flat.index_copy(0, self.slot, pairs).reshape(*self.mask.shape, *pairs.shape[1:])
+
+
+class EncodedSplit:
+    """A split as integers on a device; makes `Batch`es."""
+
+    def __init__(self, split: Split, vocabulary: Vocabulary, device: torch.device) -> None:
+        self.split = split
+        self.device = device
+        self.questions = Sentences.encode([q.text for q in split], vocabulary, device)
+        candidates = [candidate for q in split for candidate in q.candidates]
+        self.answers = Sentences.encode([c.text for c in candidates], vocabulary, device)
+        self.count = torch.tensor([len(q.candidates) for q in split], device=device)
+        self.first = self.count.cumsum(0) - self.count
+        # Unknown labels count as 0: they are never read when only ranking.
+        labels = [float(candidate.label or 0) for candidate in candidates]
+        self.labels = torch.tensor(labels, device=device)
+
+    def __len__(self) -> int:
+        return len(self.split)
+
+    @cached_property
+    def words(self) -> int:
+        """Words of all pairs, the question counted once a pair: the work of one pass."""
+        per_question = self.questions.length * self.count
+        return int(per_question.sum() + self.answers.length.sum())
+
+    def batches(self, size: int, shuffle: torch.Generator | None = None) -> Iterator[Batch]:
+        """Batches of `size` questions, in file order or shuffled by a (CPU) generator."""
+        order = torch.arange(len(self))
+        if shuffle is not None:
+            order = torch.randperm(len(self), generator=shuffle)
+        for index in order.split(size):
+            yield self.batch(index.to(self.device))
+
+    def batch(self, index: Tensor) -> Batch:
+        """The batch of the questions with these numbers."""
+        count = self.count[index]
+        place = torch.arange(int(count.max()), device=self.device)
+        mask = place < count[:, None]
+        pair = torch.where(mask, self.first[index, None] + place, 0)
+        slot = mask.flatten().nonzero()[:, 0]
+        tiles, order = [], []
+        for chosen in self._tile_slots(slot, pair):
+            rows, question_of = (chosen // mask.shape[1]).unique(return_inverse=True)
+            question, question_length = self.questions.padded(index[rows])
+            answer, answer_length = self.answers.padded(pair.flatten()[chosen])
+            tiles.append(Tile(question, question_length, question_of, answer, answer_length))
+            order.append(chosen)
+        labels = torch.where(mask, self.labels[pair], 0.0)
+        return Batch(index, tuple(tiles), torch.cat(order), labels, mask)
+
+    def _tile_slots(self, slot: Tensor, pair: Tensor) -> tuple[Tensor, ...]:
+        """Slots of the pairs, sorted by answer length and cut into tiles."""
+        length = self.answers.length[pair.flatten()[slot]]
+        by_length = slot[torch.argsort(length, stable=True)]
+        return by_length.tensor_split(-(-len(slot) // TILE_PAIRS[self.device.type]))

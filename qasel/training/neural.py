@@ -1,0 +1,144 @@
+"""A neural network as a `Ranker`: vocabulary, vectors, training, ranking, saving."""
+
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from qasel.datasets.base import Split
+from qasel.errors import QaselError
+from qasel.evaluation import Run, evaluate
+from qasel.rankers.base import History
+from qasel.text import Vectors, Vocabulary, tokenize
+from qasel.training import checkpoint
+from qasel.training.batching import Batch, EncodedSplit
+from qasel.training.devices import seed_all
+from qasel.training.recipe import Recipe
+from qasel.training.trainer import Schedule, train
+
+RANK_BATCH = 60
+"""Questions a batch when only ranking."""
+
+
+class NeuralRanker(ABC):
+    """A network that scores whole lists, made from a recipe.
+
+    Subclasses say what the network is (`build`), what it minimises (`losses`),
+    how it scores (`scores`) and how it is optimised (`optimizer`). The network
+    keeps its word vectors in a parameter `vectors` `[words, size]`, row 0 for
+    padding.
+    """
+
+    recipe_type: type[Recipe]
+    network: nn.Module
+
+    def __init__(self, recipe: Recipe, vectors: Vectors, device: torch.device) -> None:
+        self.recipe = recipe
+        self.vectors = vectors
+        self.device = device
+        self.vocabulary = Vocabulary()
+
+    @abstractmethod
+    def build(self, vectors: Tensor) -> nn.Module:
+        """The untrained network for these word vectors `[words, size]`."""
+
+    @abstractmethod
+    def losses(self, batch: Batch) -> dict[str, Tensor]:
+        """Named losses of a batch; `loss` is the one to minimise."""
+
+    @abstractmethod
+    def scores(self, batch: Batch) -> Tensor:
+        """The scores to rank by, `[questions, candidates]`."""
+
+    @abstractmethod
+    def optimizer(self) -> torch.optim.Optimizer:
+        """A fresh optimiser of the network."""
+
+    @abstractmethod
+    def schedule(self) -> Schedule:
+        """Epochs, patience, batch size and seed of the recipe."""
+
+    def fit(
+        self,
+        train_split: Split,
+        dev_split: Split,
+        folder: Path | None = None,
+        on_epoch: Callable[[list[dict[str, float]]], None] | None = None,
+    ) -> History:
+        """Train on one split, choose the epoch on the other; see `trainer.train`."""
+        words = _words(train_split) + _words(dev_split)
+        self.vocabulary = Vocabulary(words)
+        seed_all(self.recipe.seed, 0)
+        matrix = torch.from_numpy(self.vectors.of(self.vocabulary.words))
+        self.network = self.build(matrix).to(self.device)
+        data = EncodedSplit(train_split, self.vocabulary, self.device)
+        dev_data = EncodedSplit(dev_split, self.vocabulary, self.device)
+        return train(
+            self.network,
+            self.optimizer(),
+            self.losses,
+            data,
+            lambda: evaluate(self._run(dev_data), dev_split).map,
+            self.schedule(),
+            folder,
+            on_epoch,
+        )
+
+    def rank(self, split: Split) -> Run:
+        """Score every candidate of a split; words not met before get their pre-trained vectors."""
+        self._extend(_words(split))
+        self.network.eval()
+        return self._run(EncodedSplit(split, self.vocabulary, self.device))
+
+    def save(self, folder: Path) -> None:
+        """Write recipe, vocabulary and weights to a folder."""
+        folder = Path(folder)
+        values = {"recipe": self.recipe.as_dict(), "words": self.vocabulary.words[1:]}
+        folder.mkdir(parents=True, exist_ok=True)
+        checkpoint.save(folder / "model.safetensors", self.network.state_dict(), values)
+        (folder / "recipe.json").write_text(json.dumps(self.recipe.as_dict(), indent=1) + "\n")
+
+    @classmethod
+    def load(cls, folder: Path, vectors: Vectors, device: torch.device) -> Self:
+        """Read what `save` wrote; `vectors` serve words that the model has not met."""
+        weights, values = checkpoint.load(Path(folder) / "model.safetensors")
+        ranker = cls(recipe_from(values["recipe"], cls.recipe_type), vectors, device)
+        ranker.vocabulary = Vocabulary(values["words"])
+        ranker.network = ranker.build(weights["vectors"]).to(device)
+        ranker.network.load_state_dict(weights)
+        ranker.network.eval()
+        return ranker
+
+    def _extend(self, words: list[str]) -> None:
+        new = self.vocabulary.extend(words)
+        if new:
+            old = self.network.vectors
+            rows = torch.from_numpy(self.vectors.of(new)).to(old)
+            self.network.vectors = nn.Parameter(torch.cat([old.data, rows]), old.requires_grad)
+
+    @torch.inference_mode()
+    def _run(self, data: EncodedSplit) -> Run:
+        scores: list[np.ndarray] = []
+        for batch in data.batches(RANK_BATCH):
+            table = self.scores(batch).float().cpu().numpy()
+            counts = batch.mask.sum(1).tolist()
+            scores += [row[:count] for row, count in zip(table, counts, strict=True)]
+        return Run.from_scores(data.split, scores, tag=self.recipe.slug)
+
+
+def _words(split: Split) -> list[str]:
+    texts = [q.text for q in split] + [c.text for q in split for c in q.candidates]
+    return [word for text in texts for word in tokenize(text)]
+
+
+def recipe_from(values: dict[str, Any], kind: type[Recipe]) -> Recipe:
+    """A recipe from the plain values of `as_dict`; raises `QaselError` if they do not fit."""
+    try:
+        return kind(**{k: tuple(v) if isinstance(v, list) else v for k, v in values.items()})
+    except TypeError as error:
+        raise QaselError(f"not a {kind.__name__}: {error}") from error

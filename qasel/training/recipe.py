@@ -1,0 +1,74 @@
+"""A `Recipe` names everything that a run depends on."""
+
+import ast
+import dataclasses
+import difflib
+import hashlib
+import json
+from dataclasses import dataclass
+from typing import Any, Self
+
+from qasel.errors import QaselError
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recipe:
+    """What a run depends on; a paper's recipe adds its hyperparameters.
+
+    The defaults of a paper's recipe are the paper's settings. Two recipes with
+    the same `hash` give the same scores on the same machine.
+    """
+
+    paper: str
+    variant: str
+    dataset: str
+    protocol: str
+    vectors: str
+    scale: str = "paper"
+    seed: int = 0
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values, as they are written to the ledger."""
+        return json.loads(json.dumps(dataclasses.asdict(self)))
+
+    @property
+    def hash(self) -> str:
+        """Twelve hexadecimal digits over all fields: stable across processes and machines."""
+        text = json.dumps(self.as_dict(), sort_keys=True)
+        return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+    @property
+    def slug(self) -> str:
+        """A readable, unique name for folders and run tags."""
+        variant = "".join(c if c.isalnum() else "-" for c in self.variant).strip("-").lower()
+        return f"{variant}-{self.seed}-{self.hash}"
+
+    def change(self, **changes: Any) -> Self:
+        """A copy with other values; raises `QaselError` for an unknown field or a wrong type."""
+        types = {f.name: type(getattr(self, f.name)) for f in dataclasses.fields(self)}
+        for key, value in changes.items():
+            if key not in types:
+                close = difflib.get_close_matches(key, types, n=1)
+                hint = f"; did you mean {close[0]!r}?" if close else f"; known: {', '.join(types)}"
+                raise QaselError(f"a recipe of {self.paper} has no setting {key!r}{hint}")
+            wanted = types[key]
+            if wanted is float and isinstance(value, int) and not isinstance(value, bool):
+                changes[key] = float(value)
+            elif wanted is tuple and isinstance(value, list):
+                changes[key] = tuple(value)
+            elif not isinstance(value, wanted) or (wanted is int and isinstance(value, bool)):
+                raise QaselError(f"setting {key}: expected {wanted.__name__}, got {value!r}")
+        return dataclasses.replace(self, **changes)
+
+    def set(self, assignments: list[str]) -> Self:
+        """A copy changed by `key=value` texts, as on the command line."""
+        changes = {}
+        for assignment in assignments:
+            key, sign, text = assignment.partition("=")
+            if not sign:
+                raise QaselError(f"{assignment!r} is not of the form key=value")
+            try:
+                changes[key.strip()] = ast.literal_eval(text)
+            except (ValueError, SyntaxError):
+                changes[key.strip()] = text
+        return self.change(**changes)

@@ -1,0 +1,160 @@
+"""The one training loop: dev MAP after each epoch, early stopping, best checkpoint, resume."""
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+from torch import Tensor, nn
+from tqdm.auto import tqdm
+
+from qasel.rankers.base import History
+from qasel.training import checkpoint
+from qasel.training.batching import Batch, EncodedSplit
+from qasel.training.devices import seed_all
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """How long and how to train: `patience` epochs without a better dev MAP end it."""
+
+    epochs: int
+    patience: int
+    batch: int
+    seed: int
+
+
+def train(
+    network: nn.Module,
+    optimizer: torch.optim.Optimizer,
+    losses: Callable[[Batch], dict[str, Tensor]],
+    data: EncodedSplit,
+    dev_map: Callable[[], float],
+    schedule: Schedule,
+    folder: Path | None = None,
+    on_epoch: Callable[[list[dict[str, float]]], None] | None = None,
+) -> History:
+    """Train `network` in place; it ends with the weights of its best dev epoch.
+
+    `losses(batch)` gives named losses, of which `loss` is minimised; all are
+    kept in the history (means over questions). With a `folder`, the state
+    after each epoch is kept there, and a run that was killed goes on from it
+    to the same result, bit for bit. `on_epoch` sees the history so far (live
+    curves).
+    """
+    last = folder / "last.safetensors" if folder else None
+    best = _Best(network)
+    epochs: list[dict[str, float]] = []
+    if last and last.exists():
+        epochs = _resume(last, network, optimizer, best)
+    bar = tqdm(total=schedule.epochs, initial=len(epochs), desc="training", unit="epoch")
+    with bar:
+        while not _finished(epochs, schedule):
+            started = time.perf_counter()
+            row = {"epoch": float(len(epochs) + 1)}
+            row |= _epoch(network, optimizer, losses, data, schedule, len(epochs) + 1)
+            network.eval()
+            row["dev_map"] = dev_map()
+            row["seconds"] = time.perf_counter() - started
+            epochs.append(row)
+            best.offer(network, row)
+            if last:
+                _keep(last, network, optimizer, best, epochs)
+            bar.update()
+            bar.set_postfix(loss=f"{row['loss']:.4f}", dev_map=f"{row['dev_map']:.4f}")
+            if on_epoch:
+                on_epoch(epochs)
+    best.restore(network)
+    return History(epochs, best.epoch, sum(row["seconds"] for row in epochs))
+
+
+class _Best:
+    """The weights of the epoch with the highest dev MAP (the earliest of equals)."""
+
+    def __init__(self, network: nn.Module) -> None:
+        self.epoch, self.dev_map = 0, -1.0
+        self.weights = _weights(network)
+
+    def offer(self, network: nn.Module, row: dict[str, float]) -> None:
+        if row["dev_map"] > self.dev_map:
+            self.epoch, self.dev_map = int(row["epoch"]), row["dev_map"]
+            self.weights = {name: w.detach().clone() for name, w in _weights(network).items()}
+
+    def restore(self, network: nn.Module) -> None:
+        network.load_state_dict(self.weights)
+        network.eval()
+
+
+def _weights(network: nn.Module) -> dict[str, Tensor]:
+    return network.state_dict()
+
+
+def _finished(epochs: list[dict[str, float]], schedule: Schedule) -> bool:
+    if len(epochs) >= schedule.epochs:
+        return True
+    values = [row["dev_map"] for row in epochs]
+    return bool(values) and len(values) - 1 - values.index(max(values)) >= schedule.patience
+
+
+def _epoch(
+    network: nn.Module,
+    optimizer: torch.optim.Optimizer,
+    losses: Callable[[Batch], dict[str, Tensor]],
+    data: EncodedSplit,
+    schedule: Schedule,
+    epoch: int,
+) -> dict[str, float]:
+    """One pass over the questions; the mean of each loss, weighted by questions."""
+    seed_all(schedule.seed, epoch)
+    network.train()
+    order = torch.Generator().manual_seed(schedule.seed * 1_000_003 + epoch)
+    sums: dict[str, Tensor] = {}
+    batches: Iterator[Batch] = data.batches(schedule.batch, order)
+    total = -(-len(data) // schedule.batch)
+    for batch in tqdm(batches, total=total, desc=f"epoch {epoch}", leave=False, unit="batch"):
+        with _precision(data.device):
+            parts = losses(batch)
+        optimizer.zero_grad(set_to_none=True)
+        parts["loss"].backward()
+        optimizer.step()
+        for name, value in parts.items():
+            sums[name] = sums.get(name, 0.0) + value.detach() * len(batch.index)
+    return {name: float(value) / len(data) for name, value in sums.items()}
+
+
+def _precision(device: torch.device):
+    """bfloat16 products on a GPU, float32 on a CPU."""
+    return torch.autocast("cuda", torch.bfloat16) if device.type == "cuda" else nullcontext()
+
+
+def _keep(
+    path: Path,
+    network: nn.Module,
+    optimizer: torch.optim.Optimizer,
+    best: _Best,
+    epochs: list[dict[str, float]],
+) -> None:
+    tensors = {f"network.{name}": tensor for name, tensor in _weights(network).items()}
+    tensors |= {f"best.{name}": tensor for name, tensor in best.weights.items()}
+    tensors |= checkpoint.optimizer_tensors(optimizer)
+    values = {"epochs": epochs, "best_epoch": best.epoch, "best_dev_map": best.dev_map}
+    # safetensors refuses tensors that share memory.
+    checkpoint.save(path, {name: tensor.clone() for name, tensor in tensors.items()}, values)
+
+
+def _resume(
+    path: Path, network: nn.Module, optimizer: torch.optim.Optimizer, best: _Best
+) -> list[dict[str, float]]:
+    tensors, values = checkpoint.load(path)
+    kept: dict[str, dict[str, Tensor]] = {"network": {}, "best": {}}
+    for key, tensor in tensors.items():
+        part, _, name = key.partition(".")
+        if part in kept:
+            kept[part][name] = tensor
+    network.load_state_dict(kept["network"])
+    checkpoint.restore_optimizer(optimizer, tensors)
+    best.weights = kept["best"]
+    best.epoch, best.dev_map = values["best_epoch"], values["best_dev_map"]
+    return values["epochs"]

@@ -1,0 +1,1 @@
+"""Explorers: small interactive views for the notebooks."""

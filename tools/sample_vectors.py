@@ -1,0 +1,31 @@
+"""Cut GloVe 6B 100d to the words of the bundled sample: `python tools/sample_vectors.py`.
+
+Needs glove.6B.100d where `qasel.load_vectors` finds it. The first few thousand
+(most frequent) words come along, so that questions typed by a reader have
+vectors too. GloVe's vectors are in the public domain (PDDL 1.0).
+"""
+
+import numpy as np
+
+from qasel.datasets.tables import read_table
+from qasel.paths import DATA
+from qasel.text import load_vectors, tokenize
+
+FREQUENT = 4000
+
+
+def main() -> None:
+    """Write data/sample/vectors.npz."""
+    vectors = load_vectors("glove.6B.100d")
+    splits = [read_table(DATA / "sample" / f"{name}.tsv") for name in ("train", "dev", "test")]
+    texts = [q.text for split in splits for q in split]
+    texts += [c.text for split in splits for q in split for c in q.candidates]
+    words = {word for text in texts for word in tokenize(text)} | set(list(vectors.rows)[:FREQUENT])
+    known = sorted(word for word in words if word in vectors)
+    matrix = vectors.of(known).astype(np.float16)
+    np.savez_compressed(DATA / "sample" / "vectors.npz", words=np.array(known), vectors=matrix)
+    print(f"{len(known)} words; without a vector: {sorted(words - set(known))}")
+
+
+if __name__ == "__main__":
+    main()

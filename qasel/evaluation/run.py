@@ -3,7 +3,6 @@
 import gzip
 import math
 import os
-import secrets
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,6 +13,7 @@ import numpy as np
 
 from qasel.datasets.base import Split
 from qasel.errors import QaselError
+from qasel.files import write_whole
 
 Qrels = Mapping[str, Mapping[str, int]]
 """Labels: question id → candidate id → relevance (larger than 0: relevant), in file order."""
@@ -82,8 +82,8 @@ class Run:
             ids = (question.id for question in questions)
         return Run({qid: self.scores[qid] for qid in ids if qid in self.scores}, self.tag)
 
-    def write(self, path: str | os.PathLike[str]) -> None:
-        """Write TREC lines `qid Q0 docid rank score tag`; a name ending in `.gz` is compressed.
+    def text(self) -> str:
+        """TREC lines `qid Q0 docid rank score tag`.
 
         Scores are written in full, so that reading gives the same run. Raises `QaselError`
         for an id or tag that is empty or has blanks, which the form cannot hold.
@@ -95,7 +95,11 @@ class Run:
             for rank, cid in enumerate(self.ranking(qid), start=1):
                 score = float(self.scores[qid][cid])
                 lines.append(f"{name} Q0 {_word(cid, 'candidate id')} {rank} {score!r} {tag}\n")
-        write_whole(path, "".join(lines))
+        return "".join(lines)
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Write `text()` to a file; a name ending in `.gz` is compressed."""
+        write_whole(path, self.text())
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> "Run":
@@ -148,27 +152,6 @@ def write_qrels(split: Split, path: str | os.PathLike[str]) -> None:
         for candidate in sorted(question.candidates, key=lambda candidate: candidate.place):
             lines.append(f"{name} 0 {_word(candidate.id, 'candidate id')} {candidate.label}\n")
     write_whole(path, "".join(lines))
-
-
-def write_whole(path: str | os.PathLike[str], text: str) -> None:
-    """Write a file aside, then rename it, so that no reader ever meets half of it.
-
-    Parent folders are made; a name ending in `.gz` is compressed, without a time stamp.
-    """
-    path = Path(path)
-    data = text.encode("utf-8")
-    if path.suffix == ".gz":
-        data = gzip.compress(data, mtime=0)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    aside = path.with_name(f".{path.name}.{os.getpid()}.{secrets.token_hex(4)}")
-    try:
-        with aside.open("wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        aside.replace(path)
-    finally:
-        aside.unlink(missing_ok=True)
 
 
 def _word(text: str, what: str) -> str:

@@ -20,7 +20,8 @@ import numpy as np
 
 from qasel.datasets.base import Question, Split
 from qasel.errors import QaselError
-from qasel.evaluation.run import Run, write_whole
+from qasel.evaluation.run import Run
+from qasel.files import write_whole
 from qasel.rankers.base import History
 from qasel.text import tokenize
 

@@ -7,7 +7,6 @@ killed run leaves no half row and any number of runs may write at once.
 import dataclasses
 import importlib.metadata
 import json
-import os
 import platform
 import statistics
 import subprocess
@@ -17,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from qasel.errors import QaselError
+from qasel.files import write_whole
 from qasel.paths import ROOT, results_dir
 
 VERSIONED = ("numpy", "torch", "nltk", "ir-measures", "pytrec-eval-terrier")
@@ -48,11 +48,8 @@ class Row:
     def write(self, folder: Path | None = None) -> Path:
         """Add the row to the ledger (or to another folder), in place of an older one like it."""
         folder = folder or results_dir() / self.recipe["paper"]
-        folder.mkdir(parents=True, exist_ok=True)
         path = folder / f"{self.slug}.json"
-        aside = folder / f".{self.slug}.{os.getpid()}"
-        aside.write_text(_compact(dataclasses.asdict(self)), encoding="utf-8")
-        aside.replace(path)
+        write_whole(path, _compact(dataclasses.asdict(self)))
         return path
 
     @classmethod

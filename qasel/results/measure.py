@@ -1,15 +1,14 @@
 """Measure a recipe: train, look at the test split once, write the ledger's row."""
 
 import datetime
-import secrets
 from collections.abc import Callable
 from pathlib import Path
 
 import torch
 
 from qasel.datasets import Dataset, load_dataset
-from qasel.errors import QaselError
 from qasel.evaluation import evaluate
+from qasel.files import require_writable
 from qasel.results.ledger import Row, code_revision, versions
 from qasel.text import Vectors, load_vectors, tokenize
 from qasel.training import NeuralRanker, Recipe, describe_device
@@ -33,7 +32,7 @@ def measure(
     done = folder / f"{recipe.slug}.json"
     if done.exists():
         return Row.read(done)
-    _require_writable(folder)
+    require_writable(folder)
     revision = code_revision()
     dataset = load_dataset(recipe.dataset, recipe.protocol, data_dir)
     vectors = vectors_for(recipe, dataset, data_dir)
@@ -83,16 +82,3 @@ def _words(dataset: Dataset) -> set[str]:
 
 def _coverage(vectors: Vectors, dataset: Dataset) -> float:
     return vectors.coverage(_words(dataset))
-
-
-def _require_writable(folder: Path) -> None:
-    """Find out before hours of training, not after."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        probe = folder / f".{secrets.token_hex(4)}"
-        probe.touch()
-        probe.unlink()
-    except OSError as error:
-        raise QaselError(
-            f"cannot write to {folder}: {error.strerror}; choose another --out"
-        ) from error

@@ -32,6 +32,11 @@ class Vectors:
     rows: dict[str, int]
     matrix: np.ndarray
 
+    @classmethod
+    def empty(cls, name: str) -> "Vectors":
+        """No words: every word is unknown."""
+        return cls(name, {}, np.zeros((0, 0), dtype=np.float32))
+
     @property
     def size(self) -> int:
         """Length of one vector."""

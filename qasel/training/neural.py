@@ -118,7 +118,9 @@ class NeuralRanker(ABC):
         new = self.vocabulary.extend(words)
         if new:
             old = self.network.vectors
-            rows = torch.from_numpy(self.vectors.of(new)).to(old)
+            rows = old.new_zeros(len(new), old.shape[1])
+            if self.vectors.size:
+                rows += torch.from_numpy(self.vectors.of(new)).to(old)
             self.network.vectors = nn.Parameter(torch.cat([old.data, rows]), old.requires_grad)
 
     @torch.inference_mode()

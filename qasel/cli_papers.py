@@ -1,0 +1,106 @@
+"""`qasel run | table | figures | notebooks`: the papers' recipes, results and pages."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from qasel.errors import QaselError
+
+DataDir = Annotated[
+    Path | None, typer.Option(help="Folder with the data; before $QASEL_DATA and data/.")
+]
+
+
+def run(
+    paper: Annotated[str, typer.Argument(help="A paper, e.g. hierarchical-ranking.")],
+    variant: Annotated[
+        str, typer.Option(help="A row of the paper's tables, or `all`. Default: its own system.")
+    ] = "",
+    dataset: Annotated[str, typer.Option(help="sample, wikiqa, trecqa, or a folder.")] = "sample",
+    seeds: Annotated[str, typer.Option(help="Seeds, separated by commas.")] = "0",
+    device: Annotated[str, typer.Option(help="auto, cpu or cuda.")] = "auto",
+    set_: Annotated[
+        list[str] | None, typer.Option("--set", help="key=value: another setting of the recipe.")
+    ] = None,
+    out: Annotated[Path, typer.Option(help="Folder for models and runs.")] = Path("runs"),
+    data_dir: DataDir = None,
+) -> None:
+    """Train and measure; every finished run is a row of the ledger. A killed run goes on."""
+    from tqdm import tqdm
+
+    from qasel.papers import paper as room
+    from qasel.results.measure import measure
+    from qasel.training import resolve_device
+
+    place = resolve_device(device)
+    home = room(paper)
+    variants = home.VARIANTS if variant == "all" else (variant or home.MAIN,)
+    recipes = []
+    for name in variants:
+        chosen = home.recipe(name, dataset).set(set_ or [])
+        recipes += [chosen.change(seed=seed) for seed in parse_seeds(seeds)]
+    for chosen in recipes:
+        row = measure(chosen, home.Ranker, place, out, data_dir)
+        dev, test = row.scores["dev"], row.scores["test"]
+        tqdm.write(
+            f"{chosen.variant}  {chosen.dataset} ({chosen.protocol})  seed {chosen.seed}  "
+            f"epoch {row.best_epoch} of {len(row.history)}  "
+            f"dev MAP {dev['map']:.4f}  test MAP {test['map']:.4f} MRR {test['mrr']:.4f}  "
+            f"{row.seconds:.0f} s  {out / chosen.slug}"
+        )
+
+
+def parse_seeds(text: str) -> list[int]:
+    """`0,1,2` → [0, 1, 2]; raises `QaselError` for anything else."""
+    try:
+        seeds = [int(part) for part in text.split(",")]
+    except ValueError:
+        raise QaselError(f"--seeds {text!r}: expected numbers and commas, e.g. 0,1,2") from None
+    if min(seeds) < 0:
+        raise QaselError(f"--seeds {text!r}: a seed cannot be negative")
+    return list(dict.fromkeys(seeds))
+
+
+def table(
+    paper: Annotated[str, typer.Argument(help="A paper, e.g. hierarchical-ranking.")],
+    format_: Annotated[str, typer.Option("--format", help="md, csv or latex.")] = "md",
+) -> None:
+    """Print every number of the paper beside ours, from the ledger."""
+    from qasel.results.tables import comparison, render
+
+    typer.echo(render(comparison(paper), format_).rstrip("\n"))
+
+
+def figures(
+    paper: Annotated[str, typer.Argument(help="A paper; all of them by default.")] = "",
+    out: Annotated[Path | None, typer.Option(help="Folder; default: figures/.")] = None,
+) -> None:
+    """Draw a paper's figures from the ledger, each as PDF, SVG and PNG."""
+    from qasel.figures.style import save
+    from qasel.papers import PAPERS
+    from qasel.papers import paper as room
+    from qasel.paths import FIGURES
+
+    for name in [paper] if paper else PAPERS:
+        for title, figure in room(name).figures().items():
+            for path in save(figure, title, out or FIGURES):
+                typer.echo(str(path))
+
+
+def notebooks(
+    names: Annotated[
+        list[str] | None, typer.Argument(help="Notebooks, by name or number; default: all.")
+    ] = None,
+    parameters: Annotated[
+        list[str] | None, typer.Option("-p", help="key=value: a parameter of the notebook.")
+    ] = None,
+    out: Annotated[Path, typer.Option(help="Folder for the executed notebooks.")] = Path(
+        "runs/notebooks"
+    ),
+) -> None:
+    """Run notebooks through papermill; an unknown parameter is refused."""
+    from qasel.notebooks import execute, find
+
+    for path in find(names or []):
+        typer.echo(f"{path.stem} → {execute(path, out, parameters or [])}")

@@ -1,0 +1,54 @@
+"""`qasel rank | evaluate`: a saved model on a reader's own questions, and any run's scores."""
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from qasel.cli_papers import DataDir
+from qasel.errors import QaselError
+
+
+def rank(
+    model_dir: Annotated[Path, typer.Argument(help="A folder that `qasel run` wrote.")],
+    questions_file: Annotated[Path, typer.Argument(help="Questions and candidates, TSV or JSONL.")],
+    out: Annotated[Path | None, typer.Option(help="File for the run; default: print it.")] = None,
+    device: Annotated[str, typer.Option(help="auto, cpu or cuda.")] = "auto",
+    data_dir: DataDir = None,
+) -> None:
+    """Rank your own questions with a saved model; the result is a TREC run."""
+    from qasel.datasets import read_questions
+    from qasel.papers import paper
+    from qasel.text import Vectors, load_vectors
+    from qasel.training import resolve_device
+
+    place = resolve_device(device)
+    try:
+        recipe = json.loads((model_dir / "recipe.json").read_text(encoding="utf-8"))
+        name, vectors = recipe["paper"], recipe["vectors"]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise QaselError(f"{model_dir} is not a model folder: no readable recipe.json") from error
+    split = read_questions(questions_file)
+    try:
+        known: Vectors = load_vectors(vectors, data_dir)
+    except QaselError as error:
+        typer.echo(f"qasel: warning: {error}; words new to the model count as unknown", err=True)
+        known = Vectors.empty(vectors)
+    run = paper(name).Ranker.load(model_dir, known, place).rank(split)
+    if out:
+        run.write(out)
+    else:
+        typer.echo(run.text().rstrip("\n"))
+
+
+def evaluate(
+    run: Annotated[Path, typer.Argument(help="A TREC run.")],
+    qrels: Annotated[Path, typer.Argument(help="TREC qrels.")],
+    protocol: Annotated[str, typer.Option(help="trec or semeval.")] = "trec",
+) -> None:
+    """Print MAP, MRR and P@1 of a run, in percent."""
+    from qasel.evaluation import Run, read_qrels
+    from qasel.evaluation import evaluate as measure
+
+    typer.echo(str(measure(Run.read(run), read_qrels(qrels), protocol)))

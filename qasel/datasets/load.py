@@ -1,0 +1,161 @@
+"""`load_dataset`: a data set by name, or a folder of one's own, under a named protocol."""
+
+import os
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from qasel.datasets.base import Dataset, Question, Split
+from qasel.datasets.registry import (
+    COLLECTIONS,
+    QUESTION_PROTOCOLS,
+    Collection,
+    collection,
+    unknown,
+)
+from qasel.datasets.tables import JSON_SUFFIXES, read_questions, read_table
+from qasel.datasets.trecqa import read_jacana
+from qasel.errors import QaselError
+from qasel.paths import DATA, data_dirs
+
+SPLITS = ("train", "dev", "test")
+
+KEEP: dict[str, Callable[[Question], bool]] = {
+    "all": lambda question: True,
+    "answered": lambda question: question.answered,
+    "mixed": lambda question: question.mixed,
+}
+
+LAYOUTS = {
+    "wikiqa": ("wikiqa", "WikiQACorpus", "wikiqa/WikiQACorpus", "."),
+    "trecqa": (
+        "trecqa",
+        "jacana-qa-naacl2013-data-results",
+        "trecqa/jacana-qa-naacl2013-data-results",
+        "tree-edit-data/answerSelectionExperiments/answer",
+        "tree-edit-data/answerSelectionExperiments/data",
+        ".",
+    ),
+}
+"""Folders below a data folder in which the files of a collection may lie: ours, the archives'."""
+
+JACANA = {
+    "train": ("train2393.cleanup.xml", "TRAIN-ALL.xml"),
+    "dev": ("dev-less-than-40.manual-edit.xml", "DEV.xml"),
+    "test": ("test-less-than-40.manual-edit.xml", "TEST.xml"),
+}
+"""Split → its names in the jacana archive and in the copies made from it."""
+
+
+def load_dataset(
+    name: str | os.PathLike[str],
+    protocol: str | None = None,
+    data_dir: str | os.PathLike[str] | None = None,
+) -> Dataset:
+    """A data set: `sample`, `wikiqa`, `trecqa`, or a folder with train, dev and test files.
+
+    `protocol` says which questions count (see `qasel data list`; by default
+    `answered` for the first two, `clean` for `trecqa` and `all` for a folder).
+    Files are looked for in `data_dir`, `$QASEL_DATA`, `data/` and the user's
+    cache. Candidates come in a fixed random order, `place` is the file's.
+
+    Raises `QaselError` for an unknown name or protocol, data that are not
+    there (saying how to get them), malformed files (with file and line) and a
+    split that the protocol leaves without questions.
+    """
+    text = os.fspath(name)
+    if text not in COLLECTIONS and ("/" in text or os.sep in text or Path(text).is_dir()):
+        kept = _protocol(text, protocol, QUESTION_PROTOCOLS, "all")
+        folder = Path(text)
+        return _dataset(folder.resolve().name, kept, _filtered(_folder(folder), kept))
+    if text.startswith("glove.") or text not in COLLECTIONS:
+        loadable = {key: value for key, value in COLLECTIONS.items() if value.protocols}
+        raise QaselError(f"{unknown('data set', text, loadable)}, or a path to a folder")
+    known = collection(text)
+    if not known.protocols:
+        raise QaselError(
+            f"{text!r} cannot be loaded as a data set yet; its files can be checked with "
+            f"`qasel data check {text}`"
+        )
+    kept = _protocol(text, protocol, known.protocols, known.default)
+    if text == "sample":
+        return _dataset(text, kept, _filtered(_folder(DATA / "sample"), kept))
+    folders = [base / layout for base in data_dirs(data_dir) for layout in LAYOUTS[text]]
+    splits = _wikiqa(known, folders) if text == "wikiqa" else _trecqa(known, folders, kept)
+    return _dataset(text, kept, _filtered(splits, kept) if text == "wikiqa" else splits)
+
+
+def _dataset(name: str, protocol: str, splits: Iterable[Split]) -> Dataset:
+    """Shuffled only now, so that a split is in the same order whichever file it came from."""
+    shuffled = {}
+    for split in splits:
+        if not split:
+            raise QaselError(f"{name}: protocol {protocol!r} leaves no question in {split.name}")
+        shuffled[split.name] = split.shuffled()
+    return Dataset(name, protocol, shuffled)
+
+
+def _protocol(name: str, asked: str | None, known: dict[str, str], default: str) -> str:
+    if asked and asked not in known:
+        raise QaselError(unknown(f"protocol of {name}", asked, known))
+    return asked or default
+
+
+def _filtered(splits: Iterable[Split], protocol: str) -> list[Split]:
+    return [split.where(KEEP[protocol]) for split in splits]
+
+
+def _folder(folder: Path) -> list[Split]:
+    """The splits that a user's folder holds, each from the one file of its name."""
+    if not folder.is_dir():
+        raise QaselError(f"{folder}: no such folder")
+    splits = []
+    for name in SPLITS:
+        names = [f"{name}{suffix}" for suffix in (".tsv", *JSON_SUFFIXES)]
+        paths = [folder / (plain + gz) for plain in names for gz in ("", ".gz")]
+        there = [path for path in paths if path.is_file()]
+        if len(there) > 1:
+            raise QaselError(f"{folder}: {there[0].name} and {there[1].name}: keep only one")
+        splits += [read_questions(path, name) for path in there]
+    if not splits:
+        raise QaselError(f"{folder}: no train, dev or test file (.tsv or .jsonl, may be .gz)")
+    return splits
+
+
+def _wikiqa(known: Collection, folders: list[Path]) -> list[Split]:
+    paths = {name: _find(folders, f"WikiQA-{name}.tsv") for name in SPLITS}
+    return [read_table(path or _missing(known, name), name) for name, path in paths.items()]
+
+
+def _trecqa(known: Collection, folders: list[Path], protocol: str) -> list[Split]:
+    """Tables before the official XML; a clean split not there is derived from the raw one."""
+    splits = []
+    for name in SPLITS:
+        table = "train-all.tsv" if name == "train" else f"{protocol}-{name}.tsv"
+        if path := _find(folders, table):
+            splits.append(read_table(path, name))
+            continue
+        if name != "train" and (path := _find(folders, f"raw-{name}.tsv")):
+            raw = read_table(path, name)
+        else:
+            raw = read_jacana(_find(folders, *JACANA[name]) or _missing(known, name), name)
+        clean = protocol == "clean" and name != "train"
+        splits.append(raw.where(KEEP["mixed"]) if clean else raw)
+    return splits
+
+
+def _find(folders: list[Path], *names: str) -> Path | None:
+    """The first file there is, plain or gzipped, in the order of the folders."""
+    for folder in folders:
+        for name in names:
+            for path in (folder / name, folder / f"{name}.gz"):
+                if path.is_file():
+                    return path
+    return None
+
+
+def _missing(known: Collection, split: str) -> Path:
+    raise QaselError(
+        f"{known.name}: no {split} file in --data-dir, $QASEL_DATA, data/ or the user's cache "
+        f"(looked under {known.folder}/); get it with `qasel data fetch {known.name}`, or set "
+        "QASEL_DATA to a folder that has it"
+    )

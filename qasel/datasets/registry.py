@@ -1,0 +1,207 @@
+"""Every public collection the project knows: its protocols, files, source and licence.
+
+A new data set is one more `Collection` here and, to be loadable, a reader in
+`qasel.datasets.load`.
+"""
+
+import difflib
+import functools
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from qasel.errors import QaselError
+from qasel.paths import DATA
+
+QUESTION_PROTOCOLS = {
+    "all": "every question",
+    "answered": "questions with at least one right answer",
+    "mixed": "questions with at least one right and one wrong answer",
+}
+"""Which questions count, in a collection that does not name its own protocols."""
+
+
+@dataclass(frozen=True)
+class Archive:
+    """A download. `hash` is `algorithm:digest` of the archive, as far as one is published.
+
+    `unpack` False keeps the archive as it is, for readers that look into it.
+    `holds` are the files, without `.gz`, that must come out of it.
+    """
+
+    url: str
+    hash: str | None = None
+    unpack: bool = True
+    holds: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Collection:
+    """A public data set or set of word vectors.
+
+    `folder` is its place below a data folder; `default` the protocol taken
+    when none is named; no protocols: nothing loads it as a `Dataset` (yet).
+    """
+
+    name: str
+    title: str
+    folder: str
+    source: str
+    licence: str
+    citation: str
+    protocols: Mapping[str, str] = field(default_factory=dict)
+    default: str = ""
+    archive: Archive | None = None
+
+    @property
+    def origin(self) -> str:
+        """Where it comes from, under which licence, and what to cite."""
+        return f"{self.source}. Licence: {self.licence}. Cite: {self.citation}."
+
+
+_GLOVE = {
+    "source": "https://nlp.stanford.edu/projects/glove",
+    "licence": "PDDL 1.0 (public domain)",
+    "citation": "Pennington, Socher and Manning, GloVe, EMNLP 2014",
+    "folder": "vectors",
+}
+
+
+def _glove(name: str, what: str, sha256: str) -> Collection:
+    url = f"https://nlp.stanford.edu/data/{name}.zip"
+    archive = Archive(url, f"sha256:{sha256}", unpack=False)
+    return Collection(name, f"word vectors, {what}", **_GLOVE, archive=archive)
+
+
+COLLECTIONS = {
+    collection.name: collection
+    for collection in (
+        Collection(
+            "sample",
+            "questions and answers written for qasel, bundled, in WikiQA's form",
+            "sample",
+            source="part of qasel",
+            licence="that of qasel",
+            citation="qasel",
+            protocols=QUESTION_PROTOCOLS,
+            default="answered",
+        ),
+        Collection(
+            "wikiqa",
+            "Bing queries and sentences of Wikipedia",
+            "wikiqa",
+            source="https://www.microsoft.com/en-us/download/details.aspx?id=52419",
+            licence="Microsoft Research Data License Agreement: research use only",
+            citation="Yang, Yih and Meek, WikiQA: A Challenge Dataset for Open-Domain Question "
+            "Answering, EMNLP 2015",
+            protocols=QUESTION_PROTOCOLS,
+            default="answered",
+            archive=Archive(
+                "https://download.microsoft.com/download/E/5/F/"
+                "E5FCFCEE-7005-4814-853D-DAA7C66507E0/WikiQACorpus.zip",
+                holds=("WikiQA-train.tsv", "WikiQA-dev.tsv", "WikiQA-test.tsv"),
+            ),
+        ),
+        Collection(
+            "trecqa",
+            "TREC QA track questions and newswire sentences",
+            "trecqa",
+            source="http://cs.jhu.edu/~xuchen/packages",
+            licence="none stated; newswire of the TREC QA tracks, research use only",
+            citation="Wang, Smith and Mitamura, What is the Jeopardy Model?, EMNLP-CoNLL 2007; "
+            "Heilman and Smith, NAACL 2010; Yao et al., NAACL 2013",
+            protocols={
+                "clean": "dev and test without questions that have only right or only wrong "
+                "answers (65 and 68)",
+                "raw": "dev and test with every question that has candidates (81 and 95)",
+            },
+            default="clean",
+            archive=Archive(
+                "http://cs.jhu.edu/~xuchen/packages/jacana-qa-naacl2013-data-results.tar.bz2",
+                "md5:11f0275e95691594cd74825e0c341b7a",
+                holds=(
+                    "train2393.cleanup.xml",
+                    "dev-less-than-40.manual-edit.xml",
+                    "test-less-than-40.manual-edit.xml",
+                ),
+            ),
+        ),
+        Collection(
+            "semeval-cqa",
+            "SemEval 2015-2017 task 3, community question answering",
+            "semeval-cqa",
+            source="https://alt.qcri.org/semeval2017/task3",
+            licence="free for general research use",
+            citation="Nakov et al., SemEval-2015, 2016 and 2017 Task 3",
+        ),
+        Collection(
+            "mnli",
+            "natural language inference: samples of MultiNLI, and SNLI dev and test",
+            "mnli",
+            source="https://cims.nyu.edu/~sbowman/multinli and "
+            "https://nlp.stanford.edu/projects/snli",
+            licence="MultiNLI: that of its sources, free to use; SNLI: CC BY-SA 4.0; "
+            "TaxiNLI: Computational Use of Data Agreement 1.0",
+            citation="Williams et al. 2018; Bowman et al. 2015; Joshi et al. 2020",
+        ),
+        Collection(
+            "fnc-1",
+            "Fake News Challenge: headlines and bodies",
+            "fnc-1",
+            source="https://github.com/FakeNewsChallenge/fnc-1",
+            licence="none stated; derived from the Emergent data set",
+            citation="Fake News Challenge 2017; Ferreira and Vlachos 2016",
+        ),
+        Collection(
+            "vectors",
+            "word vectors cut to the words of the data sets",
+            "vectors",
+            source="https://nlp.stanford.edu/projects/glove and spaCy en_core_web_md 3.8",
+            licence="PDDL 1.0 and CC0",
+            citation="Pennington, Socher and Manning, GloVe, EMNLP 2014; spaCy",
+        ),
+        _glove(
+            "glove.6B",
+            "Wikipedia and Gigaword, lower-cased, 50 to 300 numbers (0.9 GB)",
+            "617afb2fe6cbd085c235baf7a465b96f4112bd7f7ccb2b2cbd649fed9cbcf2fb",
+        ),
+        _glove(
+            "glove.42B.300d",
+            "Common Crawl, lower-cased (1.9 GB)",
+            "03d5d7fa28e58762ace4b85fb71fe86a345ef0b5ff39f5390c14869da0fc1970",
+        ),
+        _glove(
+            "glove.840B.300d",
+            "Common Crawl, cased (2.2 GB)",
+            "c06db255e65095393609f19a4cfca20bf3a71e20cc53e892aafa490347e3849f",
+        ),
+    )
+}
+
+
+def collection(name: str) -> Collection:
+    """The collection of that name; `glove.6B.100d` and its like mean `glove.6B`.
+
+    Raises `QaselError` for an unknown name, with the nearest known one.
+    """
+    if name.startswith("glove.6B."):
+        name = "glove.6B"
+    if name not in COLLECTIONS:
+        raise QaselError(unknown("data set", name, COLLECTIONS))
+    return COLLECTIONS[name]
+
+
+def unknown(what: str, name: str, known: Mapping[str, object]) -> str:
+    """`unknown WHAT 'NAME'; did you mean …? known: …`."""
+    close = difflib.get_close_matches(name.lower(), known, n=1)
+    hint = f"did you mean {close[0]!r}? " if close else ""
+    return f"unknown {what} {name!r}; {hint}known: {', '.join(known)}"
+
+
+@functools.cache
+def checksums() -> dict[str, dict[str, dict[str, str | int]]]:
+    """Collection → file, relative to a data folder, without `.gz` → `sha256` and `bytes`.
+
+    Both are of the contents, so that a file counts as itself gzipped or not.
+    """
+    return json.loads((DATA / "checksums.json").read_text(encoding="utf-8"))

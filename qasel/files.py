@@ -1,0 +1,41 @@
+"""Writing files so that a kill leaves the old one or the new one, never half."""
+
+import gzip
+import os
+import secrets
+from pathlib import Path
+
+from qasel.errors import QaselError
+
+
+def write_whole(path: str | os.PathLike[str], text: str) -> None:
+    """Write a file aside, then rename it, so that no reader ever meets half of it.
+
+    Parent folders are made; a name ending in `.gz` is compressed, without a time stamp.
+    """
+    path = Path(path)
+    data = text.encode("utf-8")
+    if path.suffix == ".gz":
+        data = gzip.compress(data, mtime=0)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    aside = path.with_name(f".{path.name}.{os.getpid()}.{secrets.token_hex(4)}")
+    try:
+        with aside.open("wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        aside.replace(path)
+    finally:
+        aside.unlink(missing_ok=True)
+
+
+def require_writable(folder: Path) -> None:
+    """Make the folder and try a file in it; raises `QaselError` when that fails."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        probe = folder / f".{secrets.token_hex(4)}"
+        probe.touch()
+        probe.unlink()
+    except OSError as error:
+        reason = f"cannot write to {folder}: {error.strerror}"
+        raise QaselError(f"{reason}; choose another folder") from error

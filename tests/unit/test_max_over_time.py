@@ -1,0 +1,69 @@
+"""The unpadded convolution against a slow, obvious one."""
+
+import pytest
+import torch
+from torch.nn import functional as F
+
+from qasel.layers.max_over_time import MaxOverTime, dense_max
+
+
+def slow(words, length, layer):
+    """One sentence, one kernel, one window at a time."""
+    rows = []
+    for sentence in words.split(length.tolist()):
+        best = []
+        for convolution in layer.convolutions:
+            kernel = convolution.kernel_size[0]
+            series = torch.cat([sentence, sentence.new_zeros(kernel - 1, sentence.shape[1])])
+            windows = [
+                torch.einsum("kd,cdk->c", series[t : t + kernel], convolution.weight)
+                for t in range(len(sentence))
+            ]
+            best.append(torch.stack(windows).amax(0) + convolution.bias)
+        rows.append(F.relu(torch.cat(best)))
+    return torch.stack(rows)
+
+
+@pytest.fixture
+def case():
+    torch.manual_seed(0)
+    length = torch.tensor([1, 2, 7, 3, 30, 1, 5])  # shorter than a kernel, and longer
+    words = torch.randn(int(length.sum()), 6, requires_grad=True)
+    return words, length, MaxOverTime(6, 4, (1, 2, 3, 5))
+
+
+def gradients(words, layer, output):
+    weight = torch.linspace(-1, 1, output.numel()).view_as(output)
+    return torch.autograd.grad((output * weight).sum(), [words, *layer.parameters()])
+
+
+def test_output_and_gradients_equal_the_slow_reference(case):
+    words, length, layer = case
+    fast, reference = layer(words, length), slow(words, length, layer)
+    torch.testing.assert_close(fast, reference)
+    for got, wanted in zip(
+        gradients(words, layer, fast), gradients(words, layer, reference), strict=True
+    ):
+        torch.testing.assert_close(got, wanted, atol=1e-5, rtol=1e-5)
+
+
+def test_dense_path_of_the_gpu_equals_the_cpu_path(case):
+    words, length, layer = case
+    bias = torch.cat([c.bias for c in layer.convolutions])
+    dense = F.relu(dense_max(words, length, [c.weight for c in layer.convolutions]) + bias)
+    torch.testing.assert_close(dense, layer(words, length))
+
+
+def test_more_words_than_one_product_holds(case, monkeypatch):
+    words, length, layer = case
+    whole = layer(words, length)
+    monkeypatch.setattr("qasel.layers.max_over_time.ROWS", 4)
+    torch.testing.assert_close(layer(words, length), whole)
+
+
+def test_a_sentence_alone_scores_as_among_others(case):
+    words, length, layer = case
+    whole = layer(words, length)
+    start = int(length[:4].sum())
+    alone = layer(words[start : start + 30], length[4:5])
+    torch.testing.assert_close(alone, whole[4:5])

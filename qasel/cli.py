@@ -1,16 +1,60 @@
-"""The `qasel` command."""
+"""The `qasel` command: its parts are `cli_data`, `cli_papers` and `cli_rank`."""
+
+import os
+import sys
+from collections.abc import Sequence
 
 import typer
 
-from qasel import cli_papers, cli_rank
+from qasel import cli_data, cli_papers, cli_rank
+from qasel.errors import QaselError
 
-app = typer.Typer(no_args_is_help=True, add_completion=False)
+app = typer.Typer(
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    help="Notebooks and tools for answer selection.",
+)
+app.add_typer(cli_data.app, name="data")
 for command in (cli_papers.run, cli_papers.table, cli_papers.figures, cli_papers.notebooks):
     app.command()(command)
 for command in (cli_rank.rank, cli_rank.evaluate):
     app.command()(command)
 
+# Newer Typers carry their own copy of click, so the class is found by way of a Typer name.
+_CommandError: type[Exception] = typer.BadParameter.__mro__[2]
 
-def main() -> None:
-    """Run the command."""
-    app()
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command and return its exit status.
+
+    0: done; 2: bad input, told in one line on stderr; 130: interrupted.
+    """
+    try:
+        status = app(
+            args=None if arguments is None else list(arguments),
+            prog_name="qasel",
+            standalone_mode=False,
+        )
+        sys.stdout.flush()
+        return status if isinstance(status, int) else 0
+    except _CommandError as error:
+        context = getattr(error, "ctx", None)
+        help_ = f"see `{context.command_path if context else 'qasel'} --help`"
+        return _fail(f"{error.format_message().rstrip('.')}; {help_}")  # type: ignore[attr-defined]
+    except QaselError as error:
+        return _fail(str(error))
+    except BrokenPipeError:
+        # Whoever read our output has read enough (`qasel … | head`); what is left goes nowhere.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 141
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else ""
+        return _fail(f"{where}{error.strerror or error}")
+    except (KeyboardInterrupt, typer.Abort):
+        print("qasel: interrupted", file=sys.stderr)
+        return 130
+
+
+def _fail(message: str) -> int:
+    print("qasel: error:", " ".join(message.split()), file=sys.stderr)
+    return 2

@@ -1,4 +1,6 @@
-"""TREC-QA in its official form: jacana's pseudo-XML, which no XML parser reads (`&`, `<` stand bare).
+"""TREC-QA in its official form: jacana's pseudo-XML, read by line.
+
+No XML parser reads it, since `&` and `<` stand bare in it:
 
 <QApairs id='32.1'>
 <question>

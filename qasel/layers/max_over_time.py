@@ -4,7 +4,7 @@ Sentences lie one after the other as rows of words; nothing is spent on
 padding. A window may start at any word of its sentence and sees zeros past the
 sentence's end, so that a sentence shorter than a kernel has windows too.
 
-On a CPU the forward pass is one matrix product (every word with every kernel
+On a CPU the forward pass is one matrix product a kernel (every word with every
 tap) and a pass that adds up taps and takes the maximum; the backward pass uses
 that the maximum sends gradient to a single window a channel, which is about
 length times less work than a dense convolution's. On a GPU the dense
@@ -17,8 +17,8 @@ from numba import config, njit, prange, set_num_threads
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-ROWS = 512
-"""Words a matrix product: its result stays near the cache for the pass that reads it."""
+ROWS = 256
+"""Words a matrix product: its result stays in the cache for the pass that reads it."""
 _BLOCK = 16
 """Sentences, or channels, whose data stay in the cache while the others stream by."""
 
@@ -68,30 +68,32 @@ class _SparseMax(torch.autograd.Function):
     def forward(ctx, words: Tensor, length: Tensor, *weights: Tensor) -> Tensor:
         set_num_threads(min(torch.get_num_threads(), config.NUMBA_NUM_THREADS))
         words = words.float().contiguous()
-        kernels = np.array([weight.shape[2] for weight in weights])
-        channels = weights[0].shape[0]
-        # One column block a tap: kernel by kernel, tap by tap.
-        taps = torch.cat([w.permute(1, 2, 0).reshape(w.shape[1], -1) for w in weights], dim=1)
+        channels, size, _ = weights[0].shape
+        # One column a tap and channel, tap by tap.
+        taps = [weight.permute(1, 2, 0).reshape(size, -1) for weight in weights]
         lengths = length.numpy()
         ends = lengths.cumsum()
-        best = torch.empty(len(lengths), len(kernels) * channels)
+        best = torch.empty(len(lengths), len(weights) * channels)
         place = np.empty(best.shape, dtype=np.int32)
-        products = torch.empty(max(ROWS, int(lengths.max())), taps.shape[1])
+        rows = max(ROWS, int(lengths.max()))
+        products = torch.empty(rows * max(tap.shape[1] for tap in taps))
         first = 0
         while first < len(lengths):
             row = int(ends[first] - lengths[first])
             last = max(int(np.searchsorted(ends, row + ROWS, side="right")), first + 1)
-            rows = int(ends[last - 1]) - row
-            torch.mm(words[row : row + rows], taps, out=products[:rows])
-            _maxima(
-                products.numpy(),
-                ends[first:last] - lengths[first:last] - row,
-                lengths[first:last],
-                kernels,
-                channels,
-                best.numpy()[first:last],
-                place[first:last],
-            )
+            some = words[row : int(ends[last - 1])]
+            starts = ends[first:last] - lengths[first:last] - row
+            for number, tap in enumerate(taps):
+                out = products[: len(some) * tap.shape[1]].view(len(some), -1)
+                torch.mm(some, tap, out=out)
+                block = slice(number * channels, (number + 1) * channels)
+                _maxima(
+                    out.numpy(),
+                    starts,
+                    lengths[first:last],
+                    best.numpy()[first:last, block],
+                    place[first:last, block],
+                )
             first = last
         ctx.save_for_backward(words, length, *weights)
         ctx.place = place
@@ -126,33 +128,26 @@ class _SparseMax(torch.autograd.Function):
 
 
 @njit(parallel=True, cache=True, fastmath={"nsz", "contract", "reassoc"})
-def _maxima(products, starts, lengths, kernels, channels, best, place):  # pragma: no cover
+def _maxima(products, starts, lengths, best, place):  # pragma: no cover
     """Add up the taps of each window and keep the largest window of each channel."""
+    channels = best.shape[1]
+    kernel = products.shape[1] // channels
     for s in prange(len(starts)):
         window = np.empty(channels, dtype=np.float32)
-        column = 0
-        for number in range(len(kernels)):
-            kernel = kernels[number]
-            out = best[s, number * channels : (number + 1) * channels]
-            at = place[s, number * channels : (number + 1) * channels]
-            for t in range(lengths[s]):
-                row = starts[s] + t
-                taps = min(kernel, lengths[s] - t)
-                window[:] = products[row, column : column + channels]
-                for j in range(1, taps):
-                    left = column + j * channels
-                    tap = products[row + j, left : left + channels]
-                    for c in range(channels):
-                        window[c] += tap[c]
-                if t == 0:
-                    out[:] = window
-                    at[:] = 0
-                else:
-                    for c in range(channels):
-                        better = window[c] > out[c]
-                        out[c] = window[c] if better else out[c]
-                        at[c] = t if better else at[c]
-            column += kernel * channels
+        for t in range(lengths[s]):
+            row = starts[s] + t
+            window[:] = products[row, :channels]
+            for j in range(1, min(kernel, lengths[s] - t)):
+                for c in range(channels):
+                    window[c] += products[row + j, j * channels + c]
+            if t == 0:
+                best[s, :] = window
+                place[s, :] = 0
+            else:
+                for c in range(channels):
+                    better = window[c] > best[s, c]
+                    best[s, c] = window[c] if better else best[s, c]
+                    place[s, c] = t if better else place[s, c]
 
 
 @njit(parallel=True, cache=True, fastmath={"nsz", "contract", "reassoc"})

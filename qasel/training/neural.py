@@ -90,10 +90,14 @@ class NeuralRanker(ABC):
         )
 
     def rank(self, split: Split) -> Run:
-        """Score every candidate of a split; words not met before get their pre-trained vectors."""
+        """Score every candidate of `split`; labels are not looked at."""
+        return self._run(self.encode(split))
+
+    def encode(self, split: Split) -> EncodedSplit:
+        """A split for the trained network; words not met before get their pre-trained vectors."""
         self._extend(_words(split))
         self.network.eval()
-        return self._run(EncodedSplit(split, self.vocabulary, self.device))
+        return EncodedSplit(split, self.vocabulary, self.device)
 
     def save(self, folder: Path) -> None:
         """Write recipe, vocabulary and weights to a folder."""
@@ -123,14 +127,18 @@ class NeuralRanker(ABC):
                 rows += torch.from_numpy(self.vectors.of(new)).to(old)
             self.network.vectors = nn.Parameter(torch.cat([old.data, rows]), old.requires_grad)
 
-    @torch.inference_mode()
     def _run(self, data: EncodedSplit) -> Run:
-        scores: list[np.ndarray] = []
+        return self.run_of(data, self.scores, self.recipe.slug)
+
+    @torch.inference_mode()
+    def run_of(self, data: EncodedSplit, scores: Callable[[Batch], Tensor], tag: str) -> Run:
+        """A run of the scores `[questions, candidates]` that a function gives each batch."""
+        rows: list[np.ndarray] = []
         for batch in data.batches(RANK_BATCH):
-            table = self.scores(batch).float().cpu().numpy()
+            table = scores(batch).float().cpu().numpy()
             counts = batch.mask.sum(1).tolist()
-            scores += [row[:count] for row, count in zip(table, counts, strict=True)]
-        return Run.from_scores(data.split, scores, tag=self.recipe.slug)
+            rows += [row[:count] for row, count in zip(table, counts, strict=True)]
+        return Run.from_scores(data.split, rows, tag)
 
 
 def _words(split: Split) -> list[str]:

@@ -1,14 +1,35 @@
 """Paper 1 as a ranker: the model, its joint loss (equation 10) and its optimiser."""
 
+from dataclasses import dataclass
+
+import numpy as np
 import torch
 from torch import Tensor, nn
 
+from qasel.datasets.base import Candidate, Question, Split
+from qasel.evaluation import Run
 from qasel.papers.hierarchical_ranking.losses import list_loss, pair_loss, point_loss
 from qasel.papers.hierarchical_ranking.model import CompareAggregate
 from qasel.papers.hierarchical_ranking.recipes import HierarchicalRecipe
+from qasel.text import tokenize
 from qasel.training.batching import Batch
 from qasel.training.neural import NeuralRanker
 from qasel.training.trainer import Schedule
+
+
+@dataclass(frozen=True)
+class Attention:
+    """Co-attention of a pair: n question words, m answer words.
+
+    `over_answer` `[n, m]`: what each question word looks at in the answer;
+    `over_question` `[m, n]`: what each answer word looks at in the question.
+    Rows sum to 1.
+    """
+
+    question: tuple[str, ...]
+    answer: tuple[str, ...]
+    over_answer: np.ndarray
+    over_question: np.ndarray
 
 
 class HierarchicalRanker(NeuralRanker):
@@ -57,6 +78,30 @@ class HierarchicalRanker(NeuralRanker):
     def scores(self, batch: Batch) -> Tensor:
         """Scores of the head that ranks."""
         return self.network(batch)[self.recipe.scheme.ranks]
+
+    def rank_heads(self, split: Split) -> dict[str, Run]:
+        """One run a head, by name: how each level of ranking orders the candidates."""
+        data = self.encode(split)
+        return {
+            head.name: self.run_of(
+                data, lambda batch, name=head.name: self.network(batch)[name], head.name
+            )
+            for head in self.recipe.scheme.heads
+        }
+
+    @torch.inference_mode()
+    def attention(self, question: str, answer: str) -> Attention:
+        """The co-attention of one pair, typed or taken from the data (equations 2 and 3)."""
+        candidates = (Candidate("c", answer, None, 0),)
+        data = self.encode(Split("pair", (Question("q", question, candidates),)))
+        (tile,) = data.batch(torch.tensor([0], device=self.device)).tiles
+        _, _, over_answer, over_question = self.network.attend(tile)
+        return Attention(
+            tokenize(question),
+            tokenize(answer),
+            over_answer[0].float().cpu().numpy(),
+            over_question[0].float().cpu().numpy(),
+        )
 
     def optimizer(self) -> torch.optim.Optimizer:
         """Adam; the word vectors have a rate of their own, or are fixed."""

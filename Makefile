@@ -1,0 +1,35 @@
+# Everything runs in .venv; `make demo` needs nothing but Python 3.11 or newer.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+export PYTHONHASHSEED := 0
+
+.PHONY: demo test lint lab bench clean
+
+demo: $(VENV)/ready  ## run every notebook on the bundled sample, draw the figures, print the table
+	$(BIN)/qasel notebooks --out runs/notebooks
+	$(BIN)/qasel figures
+	$(BIN)/qasel table hierarchical-ranking
+
+test: $(VENV)/ready lint  ## all tests; those on real data run where QASEL_DATA is set
+	$(BIN)/pytest tests/unit tests/notebooks tests/browser
+	$(BIN)/pytest --nbval-lax --nbval-current-env notebooks
+
+lint: $(VENV)/ready
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+lab: $(VENV)/ready  ## JupyterLab in the notebooks folder
+	$(BIN)/jupyter lab notebooks
+
+bench: $(VENV)/ready  ## benchmarks, as ratios on this machine
+	$(BIN)/pytest tests/benchmarks -s
+
+$(VENV)/ready: pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt "torch==2.13.0"
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[notebooks,test]"
+	@touch $@
+
+clean:
+	rm -rf $(VENV) runs

@@ -1,0 +1,111 @@
+"""`qasel data list | fetch | check | describe`: the collections, their files and their numbers."""
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from qasel.errors import QaselError
+
+app = typer.Typer(no_args_is_help=False, help="List, fetch, check and describe the data sets.")
+
+DataDir = Annotated[
+    Path | None, typer.Option(help="Folder with the data; before $QASEL_DATA and data/.")
+]
+
+
+@app.command("list")
+def list_(data_dir: DataDir = None) -> None:
+    """Name every collection, its protocols, how to get it and how many of its files are here."""
+    from qasel.datasets.fetch import check
+    from qasel.datasets.registry import COLLECTIONS
+
+    files = check(None, data_dir, contents=False)
+    rows = []
+    for known in COLLECTIONS.values():
+        states = [file.status != "absent" for file in files if file.collection == known.name]
+        protocols = ", ".join(
+            f"{protocol}*" if protocol == known.default else protocol
+            for protocol in known.protocols
+        )
+        how = "bundled" if known.name == "sample" else "by hand"
+        rows.append(
+            (
+                known.name,
+                protocols or "-",
+                f"{sum(states)} of {len(states)}",
+                "fetch" if known.archive else how,
+                known.title,
+            )
+        )
+    _print(("name", "protocols", "files here", "to get it", "what"), rows)
+    typer.echo("* protocol by default; a name without protocols has files that can be checked")
+
+
+@app.command()
+def fetch(
+    name: Annotated[str, typer.Argument(help="A collection, e.g. wikiqa or glove.6B.100d.")],
+    data_dir: DataDir = None,
+) -> None:
+    """Download a collection from its official source; a broken download is gone on with."""
+    from qasel.datasets.fetch import fetch as get
+    from qasel.datasets.registry import collection
+
+    known = collection(name)
+    paths = get(name, data_dir)
+    typer.echo(f"{known.name}: {known.origin}")
+    for path in paths:
+        typer.echo(str(path))
+
+
+@app.command()
+def check(
+    name: Annotated[str, typer.Argument(help="A collection; all of them by default.")] = "",
+    data_dir: DataDir = None,
+) -> None:
+    """Compare the files that are here with their checksums."""
+    from qasel.datasets.fetch import check as compare
+
+    files = compare(name or None, data_dir)
+    _print(
+        ("collection", "status", "file", "found at"),
+        [(f.collection, f.status, f.file, str(f.path or "-")) for f in files],
+    )
+    wrong = [file for file in files if file.status in ("wrong sha256", "unreadable")]
+    if wrong:
+        first = f"{wrong[0].path}: {wrong[0].status}"
+        more = f" (and {len(wrong) - 1} more)" if len(wrong) > 1 else ""
+        raise QaselError(f"{first}{more}; delete it and get the data set anew")
+    if name and all(file.status == "absent" for file in files):
+        raise QaselError(f"no file of {name} is here; see `qasel data list`, or set QASEL_DATA")
+
+
+@app.command()
+def describe(
+    name: Annotated[str, typer.Argument(help="A data set, or a folder of your own files.")],
+    protocol: Annotated[str, typer.Option(help="Which questions count; see `list`.")] = "",
+    data_dir: DataDir = None,
+) -> None:
+    """Print questions, pairs, positives and mean lengths of each split."""
+    from qasel.datasets import describe as numbers
+    from qasel.datasets import load_dataset
+
+    dataset = load_dataset(name, protocol or None, data_dir)
+    records = numbers(dataset)
+    typer.echo(f"{dataset.name}, protocol {dataset.protocol}")
+    _print(
+        [title.replace("_", " ") for title in records[0]],
+        [
+            [f"{value:.2f}" if isinstance(value, float) else str(value) for value in row.values()]
+            for row in records
+        ],
+    )
+
+
+def _print(header: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    """A table in columns, two blanks apart."""
+    table = [list(header), *map(list, rows)]
+    widths = [max(len(row[i]) for row in table) for i in range(len(header))]
+    for row in table:
+        typer.echo("  ".join(map(str.ljust, row, widths)).rstrip())

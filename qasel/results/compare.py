@@ -1,0 +1,80 @@
+"""Is a paper's system better than its strong baseline? The paper's own test, on our runs."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from qasel.evaluation import Comparison, paired_ttest, randomisation_test
+from qasel.papers import paper as room
+from qasel.results.ledger import Row
+from qasel.results.tables import counted, pick
+
+
+@dataclass(frozen=True)
+class Significance:
+    """Two systems compared on the test questions of a data set.
+
+    Both tests are paired over questions, on values averaged over `seeds` (those that both
+    systems have); `t` is Student's test and `randomisation` Fisher's.
+    """
+
+    dataset: str
+    measure: str
+    first: str
+    second: str
+    vectors: str
+    seeds: tuple[int, ...]
+    means: tuple[float, float]
+    t: Comparison
+    randomisation: Comparison
+
+    def __str__(self) -> str:
+        return (
+            f"{self.first} {self.means[0]:.4f} against {self.second} {self.means[1]:.4f} "
+            f"({self.dataset} {self.measure.upper()}, {self.vectors}, {len(self.seeds)} seeds, "
+            f"{self.t.n} questions): difference {self.t.difference:+.4f}, "
+            f"t-test p = {self.t.p:.3g}, randomisation p = {self.randomisation.p:.3g}"
+        )
+
+
+def significance(
+    paper: str,
+    dataset: str,
+    measure: str = "map",
+    first: str | None = None,
+    second: str = "DCA",
+    rows: Iterable[Row] | None = None,
+) -> Significance | None:
+    """Compare `first` (the paper's own system by default) with `second`.
+
+    None when the ledger has no runs of both with the same vectors and a common seed.
+    """
+    first = first or room(paper).MAIN
+    runs = counted(paper, rows)
+    systems = [runs.get((name, dataset), {}) for name in (first, second)]
+    vectors = pick(*systems)
+    if vectors is None:
+        return None
+    by_seed = [{row.recipe["seed"]: row for row in system[vectors]} for system in systems]
+    seeds = sorted(by_seed[0].keys() & by_seed[1].keys())
+    if not seeds:
+        return None
+    a, b = (_over_seeds([rows[seed] for seed in seeds], measure) for rows in by_seed)
+    return Significance(
+        dataset=dataset,
+        measure=measure,
+        first=first,
+        second=second,
+        vectors=vectors,
+        seeds=tuple(seeds),
+        means=(float(np.mean(list(a.values()))), float(np.mean(list(b.values())))),
+        t=paired_ttest(a, b),
+        randomisation=randomisation_test(a, b),
+    )
+
+
+def _over_seeds(rows: list[Row], measure: str) -> dict[str, float]:
+    """Each question's value, averaged over rows."""
+    values = [row.per_question["test"][measure] for row in rows]
+    return {question: float(np.mean([v[question] for v in values])) for question in values[0]}

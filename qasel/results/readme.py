@@ -1,0 +1,112 @@
+"""The README's table of the papers' numbers beside ours: `python -m qasel.results.readme`."""
+
+import pandas as pd
+
+from qasel.errors import QaselError
+from qasel.papers import PAPERS
+from qasel.paths import ROOT
+from qasel.results.tables import (
+    BELOW,
+    NOT_RUN,
+    REPRODUCED,
+    comparison,
+    markdown_table,
+    provenance,
+    published,
+)
+
+README = ROOT / "README.md"
+BEGIN, END = "<!-- results:begin -->", "<!-- results:end -->"
+NAMES = {"wikiqa": "WikiQA", "trecqa": "TREC-QA"}
+
+_Key = tuple[str, str]
+"""A data set and a metric: a column of the table."""
+
+
+def block() -> str:
+    """What stands between the markers: a section a paper, from the ledger."""
+    return "\n".join(section(name, comparison(name)) for name in PAPERS)
+
+
+def section(paper: str, frame: pd.DataFrame) -> str:
+    """A paper's heading, how to read its table, the table, and what was not run."""
+    numbers = published(paper)
+    own = numbers.loc[numbers["kind"] == "own", "row"].drop_duplicates()
+    cited = numbers.loc[numbers["kind"] != "own", "row"].nunique()
+    frame = frame[frame["row"].isin(own)].drop_duplicates(["row", "dataset", "metric"])
+    columns = list(dict.fromkeys(zip(frame["dataset"], frame["metric"], strict=True)))
+    lines = [_line(row, part, columns) for row, part in frame.groupby("row", sort=False)]
+    header = ["row", *(f"{NAMES.get(d, d)} {m}" for d, m in columns), "runs", "verdict"]
+    table = markdown_table(header, lines, set(range(1, len(columns) + 2)))
+    return f"### {PAPERS[paper]}\n\n{_told(frame, cited)}\n\n{table}"
+
+
+def _told(frame: pd.DataFrame, cited: int) -> str:
+    counts = frame["verdict"].value_counts()
+    tally = ", ".join(f"{counts.get(v, 0)} {v}" for v in (REPRODUCED, BELOW, NOT_RUN))
+    text = (
+        "Each cell: the paper's number / our mean over seeds ± its standard deviation, on the "
+        f"test split. Of the {len(frame)} numbers of the paper's own systems: {tally}. "
+        "`reproduced`: no lower than the paper less one point, or less our own 95 % interval "
+        "where that is wider. Runs: seeds, by data set. "
+    )
+    text += provenance(frame) or "Nothing was run yet at the paper's scale."
+    if cited:
+        text += f" Not run: the {cited} systems that the paper only cites."
+    return text
+
+
+def _line(row: str, part: pd.DataFrame, columns: list[_Key]) -> list[str]:
+    known = {(line.dataset, line.metric): line for line in part.itertuples()}
+    runs = {dataset: str(line.runs) for (dataset, _), line in known.items()}
+    cells = [_cell(known.get(key)) for key in columns]
+    return [row, *cells, " / ".join(runs.values()), _verdicts(known)]
+
+
+def _cell(line) -> str:
+    if line is None:
+        return ""
+    if pd.isna(line.ours):
+        return f"{line.paper:.3f} / –"
+    spread = "" if pd.isna(line.std) else f" ± {line.std:.3f}"
+    return f"{line.paper:.3f} / {line.ours:.3f}{spread}"
+
+
+def _verdicts(known: dict) -> str:
+    """One verdict where all agree, else which numbers have which."""
+    found: dict[str, list[_Key]] = {}
+    for key, line in known.items():
+        found.setdefault(line.verdict, []).append(key)
+    if len(found) == 1:
+        return next(iter(found))
+    return "; ".join(f"{v}: {_keys(found[v])}" for v in (REPRODUCED, BELOW, NOT_RUN) if v in found)
+
+
+def _keys(keys: list[_Key]) -> str:
+    """`WikiQA MAP, MRR` for several metrics of a data set."""
+    metrics: dict[str, list[str]] = {}
+    for dataset, metric in keys:
+        metrics.setdefault(dataset, []).append(metric)
+    return ", ".join(f"{NAMES.get(d, d)} {' and '.join(m)}" for d, m in metrics.items())
+
+
+def filled(text: str) -> str:
+    """A README with the current block; raises `QaselError` when it lacks the two markers."""
+    before, begin, rest = text.partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if not begin or not end:
+        raise QaselError(f"{README.name} has no lines {BEGIN} and {END} to put the results between")
+    return f"{before}{BEGIN}\n{block()}{END}{after}"
+
+
+def main() -> None:
+    """Rewrite the README in place."""
+    text = README.read_text(encoding="utf-8")
+    new = filled(text)
+    if new != text:
+        README.write_text(new, encoding="utf-8")
+    print(f"{README.name}: {'unchanged' if new == text else 'rewritten'}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,193 @@
+"""A paper's tables beside ours: `published.csv` joined with the ledger, and verdicts."""
+
+import statistics
+from collections.abc import Iterable
+from typing import Any
+
+import pandas as pd
+
+from qasel.errors import QaselError
+from qasel.evaluation import mean_interval
+from qasel.papers import paper as room
+from qasel.papers import published_path
+from qasel.results.ledger import Row, read_ledger
+
+COLUMNS = ["table", "row", "dataset", "metric", "paper", "ours", "std", "runs", "verdict"]
+EXTRAS = ["interval", "vectors", "devices"]
+"""Kept beside `COLUMNS`: half-width of our 95 % interval, our vectors, the devices used."""
+
+REPRODUCED, BELOW, NOT_RUN = "reproduced", "below", "not run"
+POINT = 0.01
+"""How far below the paper's number a mean may be whatever its interval."""
+ROUNDING = 1e-9
+"""Slack for binary fractions: 0.742 − 0.01 must not lie above 0.732."""
+
+VECTORS = "glove.840B.300d"
+"""The vectors of the papers: rows with them go before rows with others."""
+
+Choices = dict[str, list[Row]]
+"""Rows by the vectors they were run with."""
+
+
+def published(paper: str) -> pd.DataFrame:
+    """Every number that a paper prints: table, row, dataset, metric, value, kind, note."""
+    return pd.read_csv(published_path(paper), dtype={"note": str}, keep_default_na=False)
+
+
+def counted(paper: str, rows: Iterable[Row] | None = None) -> dict[tuple[str, str], Choices]:
+    """The rows that count in a paper's tables, by (variant, dataset) and vectors, in seed order.
+
+    Those are the rows whose recipe is the default one but for vectors and seed; any other
+    setting (or protocol, or scale) makes a row an experiment. `rows` default to the ledger.
+    """
+    home = room(paper)
+    found: dict[tuple[str, str], Choices] = {}
+    for row in read_ledger(paper) if rows is None else rows:
+        recipe = row.recipe
+        if recipe["paper"] != paper or recipe["variant"] not in home.VARIANTS:
+            continue
+        default = home.recipe(
+            recipe["variant"], recipe["dataset"], vectors=recipe["vectors"], seed=recipe["seed"]
+        )
+        if recipe == default.as_dict():
+            choices = found.setdefault((recipe["variant"], recipe["dataset"]), {})
+            choices.setdefault(recipe["vectors"], []).append(row)
+    for choices in found.values():
+        for group in choices.values():
+            group.sort(key=lambda row: row.recipe["seed"])
+    return found
+
+
+def pick(*systems: Choices) -> str | None:
+    """The vectors to show systems with: those that all have, the paper's own before others.
+
+    Then those with the most runs, then by name; None when no vectors are common to all.
+    """
+    common = set(systems[0]).intersection(*systems[1:]) if systems else set()
+    return min(
+        common,
+        key=lambda name: (name != VECTORS, -sum(len(s[name]) for s in systems), name),
+        default=None,
+    )
+
+
+def verdict(paper: float, ours: float | None, interval: float | None = None) -> str:
+    """`reproduced`: no lower than the paper's number less a point, or our interval if wider."""
+    if ours is None:
+        return NOT_RUN
+    allowed = max(POINT, interval or 0.0)
+    return REPRODUCED if ours >= paper - allowed - ROUNDING else BELOW
+
+
+def comparison(paper: str, rows: Iterable[Row] | None = None) -> pd.DataFrame:
+    """One line a published number: `COLUMNS`, then `EXTRAS`.
+
+    `ours` is the mean over seeds of the test score, `std` its sample deviation (empty for one
+    seed). Rows that a paper only cites are never run here. `rows` default to the ledger.
+    """
+    runs = counted(paper, rows)
+    lines = []
+    for known in published(paper).itertuples():
+        choices = runs.get((known.row, known.dataset), {}) if known.kind == "own" else {}
+        name = pick(choices)
+        ours = _summary(choices[name], known.metric.lower()) if name else {"runs": 0}
+        judged = verdict(known.value, ours.get("ours"), ours.get("interval"))
+        lines.append(
+            {
+                "table": known.table,
+                "row": known.row,
+                "dataset": known.dataset,
+                "metric": known.metric,
+                "paper": known.value,
+                "verdict": judged,
+                "vectors": name or "",
+                "devices": "",
+            }
+            | ours
+        )
+    frame = pd.DataFrame(lines, columns=[*COLUMNS, *EXTRAS])
+    return frame.astype(dict.fromkeys(("paper", "ours", "std", "interval"), float))
+
+
+def _summary(rows: list[Row], measure: str) -> dict[str, Any]:
+    values = [row.scores["test"][measure] for row in rows]
+    _, deviation, half_width = mean_interval(values)
+    return {
+        "ours": statistics.fmean(values),
+        "std": deviation,
+        "interval": half_width,
+        "runs": len(values),
+        "devices": "; ".join(sorted({row.device for row in rows})),
+    }
+
+
+def render(frame: pd.DataFrame, format_: str = "md") -> str:
+    """The table as text: `md`, `latex` (booktabs) or `csv`; ends with a newline.
+
+    The csv has six digits and nothing but `COLUMNS`; the others have three, and a last line
+    that says which vectors and devices our numbers are from.
+    """
+    if format_ == "csv":
+        return frame[COLUMNS].to_csv(index=False, float_format="%.6g", lineterminator="\n")
+    if format_ not in ("md", "latex"):
+        raise QaselError(f"unknown format {format_!r}; known: md, csv, latex")
+    cells = [[_cell(value) for value in line] for line in frame[COLUMNS].itertuples(index=False)]
+    return (_markdown if format_ == "md" else _latex)(cells, provenance(frame))
+
+
+def provenance(frame: pd.DataFrame) -> str:
+    """Which vectors and devices our numbers are from, in a sentence; "" when nothing was run."""
+    ran = frame[frame["runs"] > 0]
+    if ran.empty:
+        return ""
+    vectors = ran["vectors"].value_counts()
+    usual = vectors.index[0]
+    text = f"Our numbers: word vectors {usual}"
+    for name in vectors.index[1:]:
+        rows = ran.loc[ran["vectors"] == name, ["row", "dataset"]].drop_duplicates()
+        text += f", but {name} for " + ", ".join(
+            f"{r.row} ({r.dataset})" for r in rows.itertuples()
+        )
+    devices = sorted({device for names in ran["devices"] for device in names.split("; ")})
+    return f"{text}; run on {' and '.join(devices)}."
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, float):
+        return "–" if pd.isna(value) else f"{value:.3f}"
+    return str(value)
+
+
+def markdown_table(header: list[str], cells: list[list[str]], numbers: set[int]) -> str:
+    """A Markdown table; the columns in `numbers` are set flush right."""
+    rule = ["--:" if i in numbers else ":--" for i in range(len(header))]
+    body = [[cell.replace("|", "\\|") for cell in line] for line in cells]
+    return "".join(f"| {' | '.join(line)} |\n" for line in (header, rule, *body))
+
+
+def _markdown(cells: list[list[str]], note: str) -> str:
+    table = markdown_table(COLUMNS, cells, {4, 5, 6, 7})
+    return table + (f"\n{note}\n" if note else "")
+
+
+_ESCAPES = {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "–": "--",
+    **{c: "\\" + c for c in "&%$#_{}"},
+}
+
+
+def _latex(cells: list[list[str]], note: str) -> str:
+    def line(values: list[str]) -> str:
+        return " & ".join(escape_latex(value) for value in values) + r" \\"
+
+    head = [r"\begin{tabular}{llllrrrrl}", r"\toprule", line(COLUMNS), r"\midrule"]
+    foot = [r"\bottomrule", r"\end{tabular}"] + ([r"\par " + escape_latex(note)] if note else [])
+    return "\n".join([*head, *(line(values) for values in cells), *foot]) + "\n"
+
+
+def escape_latex(text: str) -> str:
+    """Text for LaTeX, its special characters escaped."""
+    return "".join(_ESCAPES.get(character, character) for character in text)

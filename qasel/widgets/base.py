@@ -1,0 +1,214 @@
+"""What every explorer is: controls above one picture in HTML, which stands alone when saved.
+
+How to write one:
+
+* A subclass of `Explorer` makes its controls, calls `super().__init__(rows, watched)` last, and
+  has a method `view` that returns the picture for the controls' present values as one string
+  of HTML. `view` runs once at the start and again whenever a watched control changes.
+* One about a question that the reader picks or types subclasses `QuestionExplorer` instead: it
+  calls `super().__init__(split, rows, watched)` and finds the question in `self.question`.
+* Text from data or from the reader goes through `escape` (or `words`, which does so); a
+  `QaselError` raised in `view` is shown to the reader in place of the picture.
+* Only inline styles: `<style>` and scripts are dropped where a notebook is not trusted, and
+  some sites drop styles altogether, so no meaning may hang on a colour alone.
+* No `print`, `Output` or `interactive`: what they write would end up in the saved notebook.
+
+What is saved holds the widget for a living kernel and, as `text/html`, the picture of the moment
+when the cell ran. nbconvert and code hosting sites show the latter; JupyterLab would insist on
+the widget, so `tools/rerun_notebooks.py` leaves it out of what it saves.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from html import escape
+from typing import Any
+
+import ipywidgets as widgets
+
+from qasel.datasets.base import Candidate, Question, Split
+from qasel.errors import QaselError
+
+__all__ = [
+    "BLUE",
+    "GREEN",
+    "GREY",
+    "INK",
+    "ORANGE",
+    "SKY",
+    "VERMILLION",
+    "Explorer",
+    "QuestionExplorer",
+    "bar",
+    "escape",
+    "notice",
+    "shade",
+    "table",
+    "words",
+]
+
+BLUE, ORANGE, GREEN, SKY = "#0072B2", "#E69F00", "#009E73", "#56B4E9"
+VERMILLION, GREY, INK = "#D55E00", "#767676", "#222222"
+
+_VIEW = "application/vnd.jupyter.widget-view+json"
+_CELL = "text-align:left;vertical-align:top;padding:4px 8px;white-space:normal"
+OWN = -1
+"""The value of `QuestionExplorer.choice` when the reader types a question."""
+
+
+class Explorer(widgets.VBox):
+    """Rows of controls, and under them a picture that follows the watched ones.
+
+    `rows` are laid out one below the other; a change of the value of a control in `watched`
+    draws the picture anew.
+    """
+
+    hint = "Run this notebook to change the choices: this is a picture of the first one."
+
+    def __init__(self, rows: Iterable[widgets.Widget], watched: Iterable[widgets.Widget]) -> None:
+        self.picture = widgets.HTML(layout=widgets.Layout(width="100%"))
+        super().__init__([*rows, self.picture])
+        for control in watched:
+            control.observe(self.refresh, names="value")
+        self.refresh()
+
+    def view(self) -> str:
+        """The picture for the present values of the controls, as HTML."""
+        raise NotImplementedError
+
+    def refresh(self, _change: Any = None) -> None:
+        """Draw the picture; a `QaselError` is shown in its place."""
+        try:
+            self.picture.value = self.view()
+        except QaselError as error:
+            self.picture.value = notice(str(error))
+
+    def static(self) -> str:
+        """The picture that is saved: that of the moment, and a word on what it is."""
+        return (
+            f'<div>{self.picture.value}<p><small style="color:{GREY}">{self.hint}</small></p></div>'
+        )
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}()"
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, Any]:
+        view = {"version_major": 2, "version_minor": 0, "model_id": self.model_id}
+        return {"text/plain": repr(self), "text/html": self.static(), _VIEW: view}
+
+
+class QuestionExplorer(Explorer):
+    """An explorer about one question of a split, or one that the reader types.
+
+    `self.question` is the question chosen; `self.typed` tells whether the reader typed it.
+    `rows` and `watched` are the subclass's further controls. `first` is the id of the
+    question shown at the start. Raises `QaselError` when the split does not have it.
+    """
+
+    def __init__(
+        self,
+        split: Split,
+        rows: Iterable[widgets.Widget] = (),
+        watched: Iterable[widgets.Widget] = (),
+        first: str | None = None,
+    ) -> None:
+        self.split = split
+        ids = [question.id for question in split]
+        if first is not None and first not in ids:
+            raise QaselError(f"{split.name} has no question {first!r}")
+        options = [("✎ type your own question …", OWN)]
+        options += [(question.text, i) for i, question in enumerate(split)]
+        wide = widgets.Layout(width="min(48rem, 100%)")
+        self.choice = widgets.Dropdown(
+            options=options,
+            value=ids.index(first) if first is not None else 0,
+            description="Question",
+            layout=wide,
+        )
+        self.text = widgets.Text(
+            description="Yours", placeholder="a question", continuous_update=False, layout=wide
+        )
+        self.lines = widgets.Textarea(
+            description="Candidates",
+            placeholder="one candidate a line; begin a line with + if it is a right answer",
+            continuous_update=False,
+            rows=5,
+            layout=wide,
+        )
+        show = widgets.Button(description="Show", button_style="primary")
+        show.on_click(self.refresh)
+        self.own = widgets.VBox([self.text, self.lines, show])
+        self.choice.observe(self._show_own, names="value")
+        self._show_own()
+        fields = (self.choice, self.text, self.lines)
+        super().__init__([self.choice, self.own, *rows], [*fields, *watched])
+
+    @property
+    def typed(self) -> bool:
+        """Whether the reader types the question."""
+        return self.choice.value == OWN
+
+    @property
+    def question(self) -> Question:
+        """The question picked or typed; `QaselError` while one that is typed is not complete."""
+        if not self.typed:
+            return self.split[self.choice.value]
+        text = self.text.value.strip()
+        lines = [line.strip() for line in self.lines.value.splitlines()]
+        lines = [line for line in lines if line.lstrip("+").strip()]
+        if not text or not lines:
+            raise QaselError("Type a question, and paste its candidates, one a line.")
+        marked = any(line.startswith("+") for line in lines)
+        candidates = tuple(
+            Candidate(
+                f"typed-{place}",
+                line.lstrip("+").strip(),
+                int(line.startswith("+")) if marked else None,
+                place,
+            )
+            for place, line in enumerate(lines)
+        )
+        return Question("typed", text, candidates)
+
+    def _show_own(self, _change: Any = None) -> None:
+        self.own.layout.display = None if self.typed else "none"
+
+
+def notice(text: str) -> str:
+    """A message to the reader, as HTML."""
+    return f'<p style="color:{VERMILLION}">{escape(text)}</p>'
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]], caption: str = "") -> str:
+    """A table of cells that are HTML already, left-aligned at the top."""
+
+    def line(tag: str, cells: Sequence[str]) -> str:
+        return "<tr>" + "".join(f'<{tag} style="{_CELL}">{c}</{tag}>' for c in cells) + "</tr>"
+
+    body = "".join(line("td", row) for row in rows)
+    top = f"<thead>{line('th', head)}</thead>" if any(head) else ""
+    told = f"<caption>{caption}</caption>" if caption else ""
+    return f"<table>{told}{top}<tbody>{body}</tbody></table>"
+
+
+def bar(share: float, colour: str = GREY, width: int = 90) -> str:
+    """A horizontal bar `share` (0 to 1) of `width` pixels long."""
+    pixels = round(width * min(max(share, 0.0), 1.0))
+    style = f"display:inline-block;height:8px;width:{pixels}px;background-color:{colour}"
+    return f'<span style="{style}"></span>'
+
+
+def shade(text: str, weight: float, colour: str = SKY) -> str:
+    """Text on a ground of `colour`, the stronger the larger `weight` (0 to 1); escaped."""
+    share = min(max(weight, 0.0), 1.0)
+    mixed = (round(255 + share * (int(colour[i : i + 2], 16) - 255)) for i in (1, 3, 5))
+    ground = "#" + "".join(f"{part:02x}" for part in mixed)
+    style = f"background-color:{ground};color:{INK};padding:0 2px"
+    return f'<span style="{style}">{escape(text)}</span>'
+
+
+def words(text: str, mark: Callable[[str], bool], colour: str = SKY) -> str:
+    """Escaped text in which the words for which `mark(lower-cased word)` holds stand out."""
+    pieces = []
+    for word in text.split():
+        core = word.strip(".,;:!?\"'()[]`").lower()
+        pieces.append(f"<b>{shade(word, 0.45, colour)}</b>" if mark(core) else escape(word))
+    return " ".join(pieces)

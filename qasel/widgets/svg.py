@@ -1,0 +1,58 @@
+"""Small line drawings for the explorers, as one image that also stands in a saved page."""
+
+from base64 import b64encode
+from collections.abc import Iterable, Sequence
+
+from qasel.widgets.base import INK, escape
+
+Point = tuple[float, float]
+_FONT = "font-family='DejaVu Sans, Helvetica, Arial, sans-serif'"
+
+
+def picture(shapes: Iterable[str], width: float, height: float, told: str) -> str:
+    """An `<img>` of the shapes on white; `told` says in words what it shows."""
+    drawn = (
+        f"<svg xmlns='http://www.w3.org/2000/svg' width='{width:g}' height='{height:g}' "
+        f"viewBox='0 0 {width:g} {height:g}'><rect width='100%' height='100%' fill='white'/>"
+        f"{''.join(shapes)}</svg>"
+    )
+    source = b64encode(drawn.encode("utf-8")).decode("ascii")
+    return (
+        f'<img alt="{escape(told)}" src="data:image/svg+xml;base64,{source}" '
+        f'width="{width:g}" height="{height:g}" style="max-width:100%">'
+    )
+
+
+def line(points: Sequence[Point], colour: str = INK, width: float = 1.5, dashes: str = "") -> str:
+    """A line through the points; `dashes` as SVG has them, e.g. `4 3`."""
+    path = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
+    dashed = f" stroke-dasharray='{dashes}'" if dashes else ""
+    return (
+        f"<polyline points='{path}' fill='none' stroke='{colour}' stroke-width='{width:g}' "
+        f"stroke-linejoin='round'{dashed}/>"
+    )
+
+
+def dot(at: Point, colour: str = INK, radius: float = 4.0, hollow: bool = False) -> str:
+    """A dot, filled or hollow."""
+    fill = "white" if hollow else colour
+    return (
+        f"<circle cx='{at[0]:.1f}' cy='{at[1]:.1f}' r='{radius:g}' fill='{fill}' "
+        f"stroke='{colour}' stroke-width='1.5'/>"
+    )
+
+
+def text(
+    at: Point,
+    words: str,
+    colour: str = INK,
+    size: float = 12,
+    anchor: str = "middle",
+    bold: bool = False,
+) -> str:
+    """Words whose baseline is at a point; `anchor` is start, middle or end."""
+    weight = " font-weight='bold'" if bold else ""
+    return (
+        f"<text x='{at[0]:.1f}' y='{at[1]:.1f}' {_FONT} font-size='{size:g}' fill='{colour}' "
+        f"text-anchor='{anchor}'{weight}>{escape(words)}</text>"
+    )

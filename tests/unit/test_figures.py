@@ -1,0 +1,157 @@
+import itertools
+
+import matplotlib as mpl
+import numpy as np
+import pytest
+from test_tables import PAPER, row
+
+from qasel.errors import QaselError
+from qasel.figures import style
+from qasel.figures.bars import paper_against_ours
+from qasel.figures.curves import curves
+from qasel.figures.diagrams import Arrow, Box, Diagram, diagrams
+from qasel.figures.heatmap import heatmap
+from qasel.papers.hierarchical_ranking import SCHEMES, VARIANTS, recipe
+from qasel.papers.hierarchical_ranking.drawings import backbone, wiring
+from qasel.papers.hierarchical_ranking.figures import LAYOUT, figures
+from qasel.results.tables import comparison
+
+LOSSES = {"CA(list)": [[0.5, 0.4, 0.3], [0.6, 0.4]], "PRI(list)": [[0.5, 0.2], [0.4, 0.1]]}
+
+
+def with_history(found, epochs=3):
+    for epoch in range(1, epochs + 1):
+        found.history.append({"epoch": float(epoch), "list": 1 / epoch, "dev_map": 0.7})
+    return found
+
+
+def test_save_writes_three_formats_with_the_same_bytes_each_time(tmp_path):
+    written = []
+    for folder in ("a", "b"):
+        figure = curves({"WikiQA": LOSSES}, "loss", title="x")
+        paths = style.save(figure, "one", tmp_path / folder)
+        assert [path.name for path in paths] == ["one.pdf", "one.svg", "one.png"]
+        written.append([path.read_bytes() for path in paths])
+    assert written[0] == written[1]
+    pdf, svg, png = written[0]
+    assert pdf.startswith(b"%PDF")
+    assert b"CreationDate" not in pdf
+    assert b"<svg" in svg
+    assert b"dc:date" not in svg
+    assert png.startswith(b"\x89PNG")
+
+
+def test_a_figure_shows_itself_in_a_notebook():
+    assert heatmap(np.eye(2), ["a", "b"], ["c", "d"])._repr_png_().startswith(b"\x89PNG")
+
+
+def test_a_system_has_the_same_colour_in_every_figure():
+    frame = comparison(PAPER, [row("PRI(list)"), row("CA(list)")]).query("runs > 0")
+    dots = paper_against_ours(frame).axes[0].get_lines()
+    drawn = {line.get_color() for line in curves({"x": LOSSES}, "loss").axes[0].get_lines()}
+    shown = {line.get_color() for line in dots if line.get_marker() == "o"}
+    assert drawn == shown == {style.colour("PRI(list)"), style.colour("CA(list)")}
+
+
+def test_families_have_colours_of_their_own():
+    shades = {style.family(v): style.colour(v) for v in VARIANTS}
+    assert set(shades) == {"CA", "MTL", "RI", "PRI", "DCA", "PRI ablation"}
+    assert len(set(shades.values())) == len(shades)
+    assert style.colour("PRI(list), glove.6B.100d") == style.colour("PRI(list)")
+    assert style.colour("never heard of") == style.colour("never heard of")
+
+
+def test_the_mean_goes_as_far_as_every_run():
+    (axes,) = curves({"WikiQA": LOSSES}, "loss", peak=True).axes
+    means = [
+        line for line in axes.get_lines() if line.get_linewidth() > 1 and len(line.get_xdata()) > 1
+    ]
+    assert [line.get_xdata().tolist() for line in means] == [[1, 2], [1, 2]]
+    assert means[0].get_ydata() == pytest.approx([0.55, 0.4])
+
+
+def test_panels_of_other_systems_have_legends_of_their_own():
+    figure = curves({"a": {"CA(list)": [[1, 2]]}, "b": {"DCA": [[1, 2]]}}, "loss")
+    assert [len(axes.get_legend().get_texts()) for axes in figure.axes] == [1, 1]
+    assert not figure.legends
+    assert curves({"a": LOSSES, "b": LOSSES}, "loss").legends
+
+
+def test_bars_show_verdicts():
+    rows = [row("PRI(list)", map_=0.75), row("CA(list)", map_=0.6)]
+    frame = comparison(PAPER, rows).query("row in ('PRI(list)', 'CA(list)', 'DCA')")
+    frame = frame.query("table == 'table-1' and dataset == 'wikiqa' and metric == 'MAP'")
+    figure = paper_against_ours(frame, names={"wikiqa": "WikiQA"})
+    (axes,) = figure.axes
+    assert axes.get_title(loc="left") == "WikiQA, MAP"
+    assert [t.get_text() for t in axes.get_yticklabels()] == ["DCA", "CA(list)", "PRI(list)"]
+    assert [text.get_text() for text in axes.texts] == ["not run"]
+    faces = [line.get_markerfacecolor() for line in axes.get_lines() if line.get_marker() == "o"]
+    assert faces == ["white", style.colour("PRI(list)")]
+
+
+def test_heatmap_needs_weights_of_its_shape():
+    axes = heatmap([[0.25, 0.75]], ["why"], ["because", "so"]).axes[0]
+    assert [text.get_text() for text in axes.texts] == ["0.25", "0.75"]
+    assert not heatmap(np.ones((1, 30)), ["why"], ["x"] * 30).axes[0].texts
+    with pytest.raises(QaselError, match=r"\(1, 2\)"):
+        heatmap([[0.25, 0.75]], ["why", "who"], ["because"])
+
+
+def test_diagrams_draw_all_boxes_and_leave_blanks():
+    one = Diagram({"a": Box("A", 0, 0), "b": Box("B", 2, 0, "[n]")}, [Arrow("a", "b")])
+    figure = diagrams({"first": one, " ": Diagram({})}, columns=2)
+    assert [text.get_text() for text in figure.axes[0].texts] == ["A", "B", "[n]"]
+    assert len(figure.axes[0].patches) == 3
+    assert not figure.axes[1].texts
+
+
+def test_drawing_leaves_the_settings_of_others_alone():
+    before = mpl.rcParams["font.size"], mpl.rcParams["axes.grid"]
+    curves({"x": LOSSES}, "loss")
+    assert (mpl.rcParams["font.size"], mpl.rcParams["axes.grid"]) == before
+
+
+def test_backbone_has_the_shapes_of_the_recipe():
+    boxes = backbone(recipe(dataset="wikiqa").change(channels=10)).boxes
+    assert boxes["r"].shape == "[100]"
+    assert "5 largest" in boxes["Ĥq"].shape
+    assert "largest" not in backbone(recipe(dataset="trecqa")).boxes["Ĥq"].shape
+
+
+def test_wiring_is_that_of_the_scheme():
+    drawn = wiring(SCHEMES["RI(list)"], recipe())
+    across = {(a.start, a.end) for a in drawn.arrows if a.start[0] == a.end[0] == "r̂"[0]}
+    across = {(s.split()[1], e.split()[1]) for s, e in across if s.split()[1] != e.split()[1]}
+    assert across == {("point", "list"), ("pair", "list")}
+    assert drawn.boxes["r̂ list"].shape == "4,500"
+    assert [name for name, box in drawn.boxes.items() if box.strong] == ["loss list"]
+    all_list = wiring(SCHEMES["PRI(all list)"], recipe()).boxes
+    assert all_list["loss point"].text == "MLP, list loss"
+
+
+def test_every_scheme_has_a_place():
+    placed = [name for name in itertools.chain(*LAYOUT) if name]
+    assert len(placed) == len(set(placed))
+    assert {id(SCHEMES[name]) for name in placed} == {id(s) for s in SCHEMES.values()}
+
+
+def test_figures_without_runs_are_skipped_with_a_note():
+    notes = []
+    found = figures([], notes.append)
+    assert set(found) == {"hierarchical-ranking-backbone", "hierarchical-ranking-schemes"}
+    assert len(notes) == 4
+    assert all("skipped" in note for note in notes)
+
+
+def test_figures_of_a_ledger():
+    rows = [with_history(row(variant)) for variant in ("CA(list)", "PRI(list)")]
+    notes = []
+    found = figures(rows, notes.append)
+    assert not notes
+    loss = found["hierarchical-ranking-figure-4"]
+    assert loss.get_suptitle() == "Figure 4: the list loss (glove.6B.100d)"
+    assert [axes.get_title(loc="left") for axes in loss.axes] == ["WikiQA"]
+    # One of the two systems is no comparison.
+    figures(rows[:1], notes.append)
+    assert [note.partition(":")[0] for note in notes] == ["hierarchical-ranking-figure-4"]

@@ -1,0 +1,72 @@
+import pandas as pd
+import pytest
+from test_tables import PAPER, row
+
+from qasel.errors import QaselError
+from qasel.results import readme
+from qasel.results.readme import BEGIN, END, README, block, filled, section
+from qasel.results.tables import comparison
+
+
+def test_readme_is_what_the_ledger_gives(monkeypatch):
+    monkeypatch.delenv("QASEL_RESULTS", raising=False)
+    text = README.read_text(encoding="utf-8")
+    assert filled(text) == text, "run `python -m qasel.results.readme`"
+
+
+def table(text):
+    lines = [part for part in text.splitlines() if part.startswith("|")]
+    cells = [[cell.strip() for cell in part.strip("|").split("|")] for part in lines]
+    return pd.DataFrame(cells[2:], columns=cells[0]).set_index("row")
+
+
+def test_section_sets_the_paper_beside_ours():
+    # WikiQA: far above; TREC-QA: far below, in MAP and in MRR.
+    rows = [row(map_=0.75), row(map_=0.77, seed=1), row(dataset="trecqa", map_=0.7)]
+    text = section(PAPER, comparison(PAPER, rows))
+    found = table(text)
+    assert list(found) == [
+        "WikiQA MAP",
+        "WikiQA MRR",
+        "TREC-QA MAP",
+        "TREC-QA MRR",
+        "runs",
+        "verdict",
+    ]
+    assert len(found) == 15  # the paper's own rows of both tables, PRI(list) once
+    assert found.loc["PRI(list)"].tolist() == [
+        "0.742 / 0.760 ± 0.014",
+        "0.754 / 0.770 ± 0.014",
+        "0.841 / 0.700",
+        "0.898 / 0.710",
+        "2 / 1",
+        "reproduced: WikiQA MAP and MRR; below: TREC-QA MAP and MRR",
+    ]
+    assert found.loc["DCA", ["WikiQA MAP", "runs", "verdict"]].tolist() == [
+        "0.736 / –",
+        "0 / 0",
+        "not run",
+    ]
+    assert "Of the 60 numbers of the paper's own systems: 2 reproduced, 2 below, 56 not run" in text
+    assert "glove.6B.100d" in text
+    assert "a GPU" in text
+    assert "the 12 systems that the paper only cites" in text
+
+
+def test_section_of_an_empty_ledger_says_so():
+    text = section(PAPER, comparison(PAPER, []))
+    assert "Nothing was run yet" in text
+    assert set(table(text)["verdict"]) == {"not run"}
+
+
+def test_only_what_stands_between_the_markers_is_replaced(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("QASEL_RESULTS", str(tmp_path))
+    path = tmp_path / "README.md"
+    path.write_text(f"# before\n{BEGIN}\nold\n{END}\nafter\n")
+    monkeypatch.setattr(readme, "README", path)
+    readme.main()
+    assert path.read_text() == f"# before\n{BEGIN}\n{block()}{END}\nafter\n"
+    readme.main()
+    assert capsys.readouterr().out == "README.md: rewritten\nREADME.md: unchanged\n"
+    with pytest.raises(QaselError, match="results:begin"):
+        filled("no markers")

@@ -1,0 +1,240 @@
+import csv
+import io
+
+import pytest
+from scipy import stats
+
+from qasel.errors import QaselError
+from qasel.papers.hierarchical_ranking import VARIANTS, recipe
+from qasel.results.compare import significance
+from qasel.results.ledger import Row
+from qasel.results.tables import (
+    COLUMNS,
+    VECTORS,
+    comparison,
+    counted,
+    escape_latex,
+    provenance,
+    published,
+    render,
+    verdict,
+)
+
+PAPER = "hierarchical-ranking"
+HEADER = "table,row,dataset,metric,paper,ours,std,runs,verdict"
+
+
+def row(variant="PRI(list)", dataset="wikiqa", map_=0.74, seed=0, vectors=None, **changes):
+    chosen = recipe(variant, dataset, seed=seed, vectors=vectors).change(**changes)
+    values = {q: map_ + d for q, d in (("q1", -0.1), ("q2", 0.0), ("q3", 0.1 + seed / 100))}
+    return Row(
+        recipe=chosen.as_dict(),
+        hash=chosen.hash,
+        slug=chosen.slug,
+        scores={"dev": {"map": 0.9, "mrr": 0.9}, "test": {"map": map_, "mrr": map_ + 0.01}},
+        questions={"dev": 1, "test": 3},
+        per_question={"test": {"map": values, "mrr": values}},
+        history=[],
+        best_epoch=1,
+        seconds=1.0,
+        device="a GPU",
+        vectors={"name": chosen.vectors},
+        versions={},
+        revision="abc",
+        finished="2026-01-01T00:00:00+00:00",
+    )
+
+
+def line(frame, variant="PRI(list)", dataset="wikiqa", metric="MAP", table="table-1"):
+    chosen = frame.query(
+        "table == @table and row == @variant and dataset == @dataset and metric == @metric"
+    )
+    assert len(chosen) == 1
+    return chosen.iloc[0]
+
+
+def test_published_holds_both_tables():
+    numbers = published(PAPER)
+    assert list(numbers) == ["table", "row", "dataset", "metric", "value", "kind", "note"]
+    assert len(numbers) == 106
+    # 24 rows of table 1, three of them with two cells empty; 4 rows of table 2.
+    first, second = (numbers[numbers["table"] == t] for t in ("table-1", "table-2"))
+    assert (len(first), first["row"].nunique()) == (24 * 4 - 3 * 2, 24)
+    assert (len(second), second["row"].nunique()) == (16, 4)
+    own = numbers[numbers["kind"] == "own"]
+    assert set(own["row"]) == set(VARIANTS)
+    assert len(own) == (12 + 4) * 4
+    keys = ["table", "row", "dataset", "metric"]
+    assert not numbers.duplicated(keys).any()
+    value = numbers.set_index(keys)["value"]
+    assert value["table-1", "PRI(list)", "trecqa", "MAP"] == 0.841
+    assert value["table-1", "RI(pair)", "trecqa", "MRR"] == 0.904
+    assert value["table-1", "DCA", "wikiqa", "MRR"] == 0.749
+    assert value["table-1", "AP-CNN", "wikiqa", "MAP"] == 0.689
+    assert value["table-1", "RoBERTa Fine-Tuning", "trecqa", "MRR"] == 0.978
+    assert value["table-2", "PRI(all list)", "trecqa", "MRR"] == 0.859
+    assert value["table-2", "PRI(list) w/o pair-level", "wikiqa", "MRR"] == 0.752
+    assert ("table-1", "PWIM", "trecqa", "MAP") not in value
+    assert numbers["value"].sum() == pytest.approx(84.823)
+    marked = numbers[numbers["note"] != ""]
+    assert [(m.row, m.dataset, m.metric, m.note) for m in marked.itertuples()] == [
+        ("PRI(list)", "wikiqa", "MAP", "†"),
+        ("PRI(list)", "trecqa", "MAP", "‡"),
+        ("PRI(list)", "trecqa", "MRR", "‡"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("paper", "ours", "interval", "expected"),
+    [
+        (0.742, 0.750, None, "reproduced"),
+        (0.742, 0.732, None, "reproduced"),  # exactly a point below
+        (0.742, 0.7319, None, "below"),
+        (0.742, 0.7319, 0.005, "below"),  # a narrow interval takes nothing away from the point
+        (0.742, 0.722, 0.020, "reproduced"),  # exactly the interval below
+        (0.742, 0.7219, 0.020, "below"),
+        (0.742, None, None, "not run"),
+    ],
+)
+def test_verdict(paper, ours, interval, expected):
+    assert verdict(paper, ours, interval) == expected
+
+
+def test_an_empty_ledger_has_nothing_run():
+    frame = comparison(PAPER, [])
+    assert len(frame) == len(published(PAPER))
+    assert list(frame)[: len(COLUMNS)] == COLUMNS
+    assert set(frame["verdict"]) == {"not run"}
+    assert set(frame["runs"]) == {0}
+    assert frame[["ours", "std", "interval"]].isna().all(axis=None)
+    assert provenance(frame) == ""
+    for format_ in ("md", "csv", "latex"):
+        assert render(frame, format_)
+
+
+def test_mean_deviation_and_interval_over_seeds():
+    rows = [row(map_=value, seed=seed) for seed, value in enumerate((0.70, 0.72, 0.74))]
+    found = line(comparison(PAPER, rows))
+    assert (found["ours"], found["std"]) == pytest.approx((0.72, 0.02))
+    assert found["interval"] == pytest.approx(stats.t.ppf(0.975, 2) * 0.02 / 3**0.5)
+    assert found["runs"] == 3
+    # 0.022 below the paper, within an interval of 0.0497.
+    assert found["verdict"] == "reproduced"
+    assert line(comparison(PAPER, rows), metric="MRR")["ours"] == pytest.approx(0.73)
+    assert line(comparison(PAPER, rows), table="table-2")["ours"] == pytest.approx(0.72)
+    assert line(comparison(PAPER, rows), dataset="trecqa")["verdict"] == "not run"
+
+
+def test_one_seed_has_no_deviation():
+    found = line(comparison(PAPER, [row(map_=0.73)]))
+    assert found[["std", "interval"]].isna().all()
+    assert (found["runs"], found["verdict"]) == (1, "below")
+
+
+@pytest.mark.parametrize(
+    "changes", [{"k_max": 0}, {"scale": "quick"}, {"protocol": "mixed"}, {"epochs": 1}]
+)
+def test_experiments_do_not_count(changes):
+    rows = [row(map_=0.1, **changes), row(map_=0.74, seed=1)]
+    found = line(comparison(PAPER, rows))
+    assert (found["ours"], found["runs"]) == (0.74, 1)
+    assert counted(PAPER, rows[:1]) == {}
+
+
+def test_rows_of_other_papers_or_systems_do_not_count():
+    other = row()
+    stranger = row()
+    other.recipe["paper"] = "ms-ranker"
+    stranger.recipe["variant"] = "BERT"
+    assert counted(PAPER, [other, stranger]) == {}
+
+
+def test_the_papers_vectors_go_first_then_those_with_most_runs():
+    few = [row(map_=0.5, vectors="a")]
+    many = [row(map_=0.6, vectors="b", seed=seed) for seed in range(2)]
+    found = line(comparison(PAPER, few + many))
+    assert (found["vectors"], found["runs"]) == ("b", 2)
+    frame = comparison(PAPER, [*few, *many, row(map_=0.7, vectors=VECTORS), row("DCA")])
+    assert line(frame)["vectors"] == VECTORS
+    assert line(frame)["ours"] == 0.7
+    note = provenance(frame)
+    assert "glove.840B.300d" in note
+    assert "but glove.6B.100d for DCA (wikiqa)" in note
+    assert "a GPU" in note
+
+
+def test_the_ledger_is_read_when_no_rows_are_given(tmp_path, monkeypatch):
+    monkeypatch.setenv("QASEL_RESULTS", str(tmp_path))
+    assert not comparison(PAPER)["runs"].any()
+    row(map_=0.75).write()
+    assert line(comparison(PAPER))["ours"] == 0.75
+
+
+def test_csv_has_exactly_the_columns():
+    text = render(comparison(PAPER, [row(map_=0.74), row(map_=0.75, seed=1)]), "csv")
+    assert text.splitlines()[0] == HEADER
+    lines = list(csv.DictReader(io.StringIO(text)))
+    assert len(lines) == 106
+    by_row = {(v["table"], v["row"], v["dataset"], v["metric"]): v for v in lines}
+    found = by_row["table-1", "PRI(list)", "wikiqa", "MAP"]
+    assert (float(found["paper"]), float(found["ours"])) == (0.742, 0.745)
+    assert float(found["std"]) == pytest.approx(0.0070711)
+    assert (found["runs"], found["verdict"]) == ("2", "reproduced")
+    missing = by_row["table-1", "AP-CNN", "wikiqa", "MAP"]
+    assert (missing["ours"], missing["std"], missing["runs"]) == ("", "", "0")
+
+
+def test_markdown():
+    lines = render(comparison(PAPER, [row(map_=0.74)])).splitlines()
+    assert lines[0] == "| " + " | ".join(COLUMNS) + " |"
+    assert "| table-1 | PRI(list) | wikiqa | MAP | 0.742 | 0.740 | – | 1 | reproduced |" in lines
+    assert lines[-1] == "Our numbers: word vectors glove.6B.100d; run on a GPU."
+
+
+def test_latex_is_escaped():
+    assert escape_latex(r"50% of a_b & c#1 {x} $2 ~ ^ \n") == (
+        r"50\% of a\_b \& c\#1 \{x\} \$2 \textasciitilde{} \textasciicircum{} \textbackslash{}n"
+    )
+    frame = comparison(PAPER, [row(vectors="my_vectors")])
+    frame.loc[0, "row"] = "R&D"
+    text = render(frame, "latex")
+    assert r"R\&D" in text
+    assert r"my\_vectors" in text
+    assert text.count(r"rule") == 3
+    assert all(part.endswith(r"\\") for part in text.splitlines() if " & " in part)
+
+
+def test_an_unknown_format_is_refused():
+    with pytest.raises(QaselError, match="md, csv, latex"):
+        render(comparison(PAPER, []), "html")
+
+
+def test_significance_pairs_questions_over_common_seeds():
+    rows = [row("PRI(list)", map_=0.8, seed=seed) for seed in range(3)]
+    rows += [row("DCA", map_=0.7, seed=seed) for seed in range(2)]
+    rows[-1].per_question["test"]["map"]["q1"] = 0.65
+    found = significance(PAPER, "wikiqa", rows=rows)
+    assert (found.first, found.second, found.seeds) == ("PRI(list)", "DCA", (0, 1))
+    # q1: 0.7 against (0.6 + 0.65) / 2, then 0.1 twice.
+    differences = [0.075, 0.1, 0.1]
+    assert found.t.difference == pytest.approx(sum(differences) / 3)
+    assert found.t.p == pytest.approx(stats.ttest_1samp(differences, 0).pvalue)
+    assert found.randomisation.p == pytest.approx(2 / 2**3)
+    # q3 is 0.1 (seed 0) and 0.11 (seed 1) above the mean, q1 0.1 below, but for the changed one.
+    first = (0.7 + 0.8 + 0.905) / 3
+    assert found.means == pytest.approx((first, first - sum(differences) / 3))
+    assert "3 questions" in str(found)
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [],
+        [row("PRI(list)")],
+        [row("PRI(list)", seed=0), row("DCA", seed=1)],
+        [row("PRI(list)", vectors="a"), row("DCA", vectors="b")],
+        [row("PRI(list)"), row("DCA", k_max=3)],
+    ],
+)
+def test_significance_needs_both_systems(rows):
+    assert significance(PAPER, "wikiqa", rows=rows) is None

@@ -1,5 +1,6 @@
 """`qasel run | table | figures | notebooks`: the papers' recipes, results and pages."""
 
+import os
 from pathlib import Path
 from typing import Annotated
 
@@ -78,14 +79,13 @@ def figures(
 ) -> None:
     """Draw a paper's figures from the ledger, each as PDF, SVG and PNG."""
     from qasel.figures.style import save
-    from qasel.papers import PAPERS
-    from qasel.papers import paper as room
+    from qasel.papers import PAPERS, figures_of
     from qasel.paths import FIGURES
 
     for name in [paper] if paper else PAPERS:
-        for title, figure in room(name).figures().items():
+        for title, figure in figures_of(name).items():
             for path in save(figure, title, out or FIGURES):
-                typer.echo(str(path))
+                typer.echo(os.path.relpath(path))
 
 
 def notebooks(

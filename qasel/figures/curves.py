@@ -32,7 +32,8 @@ def curves(
     """
     columns = columns or len(panels)
     lines = -(-len(panels) // columns)
-    figure = new_figure(1.0 + 4.6 * columns, 1.2 + 3.2 * lines)
+    width = max(7.0, 1.0 + 4.6 * columns)
+    figure = new_figure(width, 1.2 + 3.2 * lines)
     grid = figure.subplots(lines, columns, squeeze=False, sharey=same_y)
     handles: dict[str, Line2D] = {}
     shared = len({tuple(systems) for systems in panels.values()}) == 1
@@ -52,7 +53,8 @@ def curves(
     extra = _extra(panels, peak)
     legend = (handles if shared else {}) | extra
     if legend:
-        figure.legend(legend.values(), legend.keys(), loc="outside lower center", ncols=3 * columns)
+        fit = int(9 * width / (7 + max(map(len, legend))))  # nine letters an inch
+        figure.legend(legend.values(), legend.keys(), loc="outside lower center", ncols=max(1, fit))
     if title:
         figure.suptitle(title)
     return figure

@@ -2,13 +2,15 @@
 
 Each room offers `VARIANTS` (names of the rows that can be run), `MAIN` (the
 paper's own system), `recipe(variant, dataset, …)` and `Ranker`, made from a
-recipe, word vectors and a device; its `published.csv` has the paper's numbers.
+recipe, word vectors and a device; its `published.csv` has the paper's numbers,
+its module `figures` draws.
 """
 
 import difflib
 import importlib
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 from qasel.errors import QaselError
 
@@ -27,3 +29,8 @@ def paper(name: str) -> ModuleType:
 def published_path(name: str) -> Path:
     """The file with every number that a paper prints."""
     return Path(paper(name).__file__).with_name("published.csv")
+
+
+def figures_of(name: str) -> dict[str, Any]:
+    """The figures of a paper, by name, from the ledger; drawing is imported only here."""
+    return importlib.import_module(f"{paper(name).__name__}.figures").figures()

@@ -96,7 +96,7 @@ def filled(text: str) -> str:
     _, end, after = rest.partition(END)
     if not begin or not end:
         raise QaselError(f"{README.name} has no lines {BEGIN} and {END} to put the results between")
-    return f"{before}{BEGIN}\n{block()}{END}{after}"
+    return f"{before}{BEGIN}\n\n{block()}\n{END}{after}"
 
 
 def main() -> None:

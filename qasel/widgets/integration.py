@@ -94,8 +94,9 @@ class IntegrationExplorer(CandidateExplorer):
         bottom = TOP + ROW * (count - 1)
         # The picked candidate is drawn last, over the others; right ones over wrong ones.
         order = sorted(question.candidates, key=lambda c: (c is candidate, c.label == 1))
-        shapes = [svg.text((LEFT - 14, TOP + 4 + ROW * i), str(i + 1), GREY, 10) for i in
-                  range(count)]
+        shapes = [
+            svg.text((LEFT - 14, TOP + 4 + ROW * i), str(i + 1), GREY, 10) for i in range(count)
+        ]
         x = float(LEFT)
         for title, columns in panels.items():
             step = COLUMN * (1.5 if title not in self.rankers else 1.0)

@@ -13,7 +13,14 @@ from qasel.figures.diagrams import Arrow, Box, Diagram, diagrams
 from qasel.figures.heatmap import heatmap
 from qasel.papers.hierarchical_ranking import SCHEMES, VARIANTS, recipe
 from qasel.papers.hierarchical_ranking.drawings import backbone, wiring
-from qasel.papers.hierarchical_ranking.figures import LAYOUT, figures
+from qasel.papers.hierarchical_ranking.figures import (
+    LAYOUT,
+    dev_map,
+    figures,
+    list_loss,
+    table_1,
+    table_2,
+)
 from qasel.results.tables import comparison
 
 LOSSES = {"CA(list)": [[0.5, 0.4, 0.3], [0.6, 0.4]], "PRI(list)": [[0.5, 0.2], [0.4, 0.1]]}
@@ -144,14 +151,16 @@ def test_figures_without_runs_are_skipped_with_a_note():
     assert all("skipped" in note for note in notes)
 
 
-def test_figures_of_a_ledger():
+def test_figure_4_needs_both_systems():
     rows = [with_history(row(variant)) for variant in ("CA(list)", "PRI(list)")]
-    notes = []
-    found = figures(rows, notes.append)
-    assert not notes
-    loss = found["hierarchical-ranking-figure-4"]
-    assert loss.get_suptitle() == "Figure 4: the list loss (glove.6B.100d)"
-    assert [axes.get_title(loc="left") for axes in loss.axes] == ["WikiQA"]
-    # One of the two systems is no comparison.
-    figures(rows[:1], notes.append)
-    assert [note.partition(":")[0] for note in notes] == ["hierarchical-ranking-figure-4"]
+    figure = list_loss(rows)
+    assert figure.get_suptitle() == "Figure 4: the list loss (glove.6B.100d)"
+    assert [axes.get_title(loc="left") for axes in figure.axes] == ["WikiQA"]
+    assert list_loss(rows[:1]) is None
+
+
+def test_tables_and_dev_curves_of_a_ledger():
+    rows = [with_history(row("CA(list)"))]
+    assert len(table_1(rows).axes) == 4
+    assert table_2(rows) is None
+    assert [axes.get_title(loc="left") for axes in dev_map(rows).axes] == ["WikiQA, list-level"]

@@ -13,7 +13,10 @@ from qasel.training.batching import EncodedSplit
 CPU = torch.device("cpu")
 TEXTS = {
     "when was it built": ["it was built in 1889", "a tower", "the city of light is far away today"],
-    "who": ["the engineer", "gustave eiffel built it with his own firm in two years and two months"],
+    "who": [
+        "the engineer",
+        "gustave eiffel built it with his own firm in two years",
+    ],
     "what is a very long question about towers": ["iron"],
 }
 
@@ -31,7 +34,9 @@ def make_split():
 def make_model(variant="PRI(list)", k_max=0):
     torch.manual_seed(1)
     split = make_split()
-    words = [w for q in split for t in [q.text, *(c.text for c in q.candidates)] for w in tokenize(t)]
+    words = [
+        w for q in split for t in [q.text, *(c.text for c in q.candidates)] for w in tokenize(t)
+    ]
     vocabulary = Vocabulary(words)
     vectors = torch.randn(len(vocabulary), 5)
     vectors[0] = 0
@@ -77,9 +82,7 @@ def slow_features(model, question, answer, k_max):
 
     hq, ha = encode(question), encode(answer)
     match = hq @ ha.T
-    return torch.cat(
-        [aggregate(align(match, ha) * hq), aggregate(align(match.T, hq) * ha)], dim=1
-    )
+    return torch.cat([aggregate(align(match, ha) * hq), aggregate(align(match.T, hq) * ha)], dim=1)
 
 
 @pytest.mark.parametrize("k_max", [0, 2])

@@ -65,7 +65,7 @@ def test_only_what_stands_between_the_markers_is_replaced(tmp_path, monkeypatch,
     path.write_text(f"# before\n{BEGIN}\nold\n{END}\nafter\n")
     monkeypatch.setattr(readme, "README", path)
     readme.main()
-    assert path.read_text() == f"# before\n{BEGIN}\n{block()}{END}\nafter\n"
+    assert path.read_text() == f"# before\n{BEGIN}\n\n{block()}\n{END}\nafter\n"
     readme.main()
     assert capsys.readouterr().out == "README.md: rewritten\nREADME.md: unchanged\n"
     with pytest.raises(QaselError, match="results:begin"):

@@ -1,0 +1,239 @@
+"""Small helpers of the notebook: what is counted, shown or drawn there more than once."""
+
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+import pandas as pd
+import torch
+from torch import Tensor
+
+from qasel.datasets.base import Dataset, Question, Split
+from qasel.errors import QaselError
+from qasel.evaluation import Scores, bootstrap_interval
+from qasel.figures.style import GREY, INK, HouseFigure, colour, house_style, new_figure
+from qasel.papers.hierarchical_ranking.heads import LEVELS, SCHEMES
+from qasel.papers.hierarchical_ranking.losses import list_loss, pair_loss, point_loss
+from qasel.papers.hierarchical_ranking.model import CompareAggregate
+from qasel.papers.hierarchical_ranking.ranker import HierarchicalRanker
+from qasel.papers.hierarchical_ranking.recipes import HierarchicalRecipe, recipe
+from qasel.results.measure import vectors_for
+from qasel.text import Vectors, Vocabulary, tokenize
+from qasel.training import seed_all
+
+__all__ = [
+    "chosen_recipes",
+    "list_lengths",
+    "misleading",
+    "pull_figure",
+    "pulls",
+    "scheme_table",
+    "score_table",
+    "shapes",
+    "shared_words",
+    "spread",
+    "supervision",
+    "untrained",
+    "vectors_for",
+]
+
+
+def chosen_recipes(
+    variants: str, dataset: str, *, scale: str, seed: int, epochs: int = 0, vectors: str = ""
+) -> dict[str, HierarchicalRecipe]:
+    """The recipes of the variants named (with commas between), by name.
+
+    `epochs` 0 and `vectors` "" keep the recipe's own. Raises `QaselError` for what is not valid.
+    """
+    names = [name.strip() for name in variants.split(",") if name.strip()]
+    if not names or len(set(names)) < len(names):
+        raise QaselError(f"variants {variants!r}: name at least one, and each once")
+    if not isinstance(epochs, int) or epochs < 0:
+        raise QaselError(f"epochs {epochs!r}: give a number of epochs, or 0 for the recipe's")
+    changes = {"seed": seed} | ({"epochs": epochs} if epochs else {})
+    found = {
+        name: recipe(name, dataset, scale=scale, vectors=vectors or None).change(**changes)
+        for name in names
+    }
+    return found
+
+
+def shared_words(question: Question) -> pd.DataFrame:
+    """The candidates of a question by the number of different words they share with it."""
+    asked = set(tokenize(question.text))
+    rows = [
+        {
+            "shared": len(asked.intersection(tokenize(c.text))),
+            "words": " ".join(sorted(asked.intersection(tokenize(c.text)))),
+            "right": "✓" if c.label == 1 else "",
+            "candidate": c.text,
+        }
+        for c in sorted(question.candidates, key=lambda c: c.place)
+    ]
+    return pd.DataFrame(rows).sort_values("shared", ascending=False, kind="stable")
+
+
+def misleading(split: Split) -> Question:
+    """The question whose wrong candidates share the most words more than its right ones do."""
+
+    def gap(question: Question) -> int:
+        shared = shared_words(question)
+        right = shared["right"] == "✓"
+        return int(shared.loc[~right, "shared"].max() - shared.loc[right, "shared"].max())
+
+    return max(split.where(lambda question: question.mixed), key=gap)
+
+
+def supervision(questions: Iterable[Question]) -> dict[str, int]:
+    """How many units each level trains on: candidates, pairs (all, hardest negative), lists."""
+    labels = [question.labels for question in questions]
+    return {
+        "lists": len(labels),
+        "points": sum(len(row) for row in labels),
+        "pairs, all": sum(int(row.sum() * (1 - row).sum()) for row in labels),
+        "pairs, hardest": sum(int(row.sum()) for row in labels if (1 - row).any()),
+    }
+
+
+def untrained(
+    recipe_: HierarchicalRecipe, split: Split, vectors: Vectors, device: torch.device
+) -> HierarchicalRanker:
+    """A ranker as it is before the first epoch, for looking inside."""
+    ranker = HierarchicalRanker(recipe_, vectors, device)
+    texts = [q.text for q in split] + [c.text for q in split for c in q.candidates]
+    ranker.vocabulary = Vocabulary(word for text in texts for word in tokenize(text))
+    seed_all(recipe_.seed, 0)
+    matrix = torch.from_numpy(vectors.of(ranker.vocabulary.words))
+    ranker.network = ranker.build(matrix).to(device).eval()
+    return ranker
+
+
+def shapes(**tensors: Tensor) -> pd.DataFrame:
+    """Names and shapes of tensors, one a line."""
+    return pd.DataFrame(
+        [(name.replace("_", " "), list(tensor.shape)) for name, tensor in tensors.items()],
+        columns=["tensor", "shape"],
+    ).set_index("tensor")
+
+
+def scheme_table(settings: HierarchicalRecipe, names: Iterable[str] = tuple(SCHEMES)):
+    """Each scheme: what each head's features are made of, their size, the parameters.
+
+    Parameters are those of the network without its word vectors, which all schemes share.
+    """
+    rows = {}
+    for name in names:
+        scheme = SCHEMES[name]
+        made = {head.name: " + ".join(scheme.sources(head.name)) for head in scheme.heads}
+        made = {
+            head.name: made[head.name] + (f" [{head.loss} loss]" if head.loss != head.name else "")
+            for head in scheme.heads
+        }
+        wide = len(scheme.sources(scheme.ranks)) * 2 * len(settings.kernels) * settings.channels
+        rows[name] = {f"r̂ {level}": made.get(level, "") for level in LEVELS} | {
+            "ranks": scheme.ranks,
+            "size of its r̂": wide,
+            "parameters": _parameters(name, settings),
+        }
+    return pd.DataFrame.from_dict(rows, orient="index")
+
+
+def _parameters(variant: str, settings: HierarchicalRecipe, size: int = 300) -> int:
+    """Parameters of the network but for its word vectors of this size."""
+    with torch.device("meta"):
+        network = CompareAggregate(
+            torch.zeros(1, size),
+            SCHEMES[variant],
+            hidden=settings.hidden,
+            channels=settings.channels,
+            kernels=settings.kernels,
+            k_max=settings.k_max,
+            dropout=settings.dropout,
+            train_vectors=False,
+        )
+    return sum(p.numel() for name, p in network.named_parameters() if name != "vectors")
+
+
+def pulls(scores: Tensor, labels: Tensor, margin: float) -> pd.DataFrame:
+    """How each loss wants to move each score of one list `[1, candidates]`: −∂loss/∂score."""
+    mask = torch.ones_like(labels, dtype=torch.bool)
+    losses = {
+        "point": lambda s: point_loss(s, labels, mask),
+        "pair, all": lambda s: pair_loss(s, labels, mask, margin, "all"),
+        "pair, hardest": lambda s: pair_loss(s, labels, mask, margin, "hardest"),
+        "list": lambda s: list_loss(s, labels, mask),
+    }
+    found = {}
+    for name, loss in losses.items():
+        leaf = scores.clone().requires_grad_()
+        loss(leaf).backward()
+        found[name] = (-leaf.grad[0]).numpy()
+    return pd.DataFrame(found)
+
+
+@house_style
+def pull_figure(moves: pd.DataFrame, names: Iterable[str]) -> HouseFigure:
+    """A panel a loss: up is where the loss wants a candidate's score to go."""
+    names = list(names)
+    figure = new_figure(11, 3.4)
+    panels = figure.subplots(1, len(moves.columns), sharex=True)
+    for axes, loss in zip(panels, moves, strict=True):
+        heights = moves[loss].to_numpy()
+        shades = [INK if name.endswith("✓") else GREY for name in names]
+        axes.bar(names, heights, color=shades, width=0.65)
+        axes.axhline(0, color=GREY, linewidth=0.8)
+        axes.set_title(loss)
+        axes.locator_params(axis="y", nbins=4)
+        axes.grid(visible=False, axis="x")
+    panels[0].set_ylabel("−∂loss/∂score")
+    figure.supxlabel("candidates by score, ✓ = right; bars upwards: the score should rise")
+    return figure
+
+
+@house_style
+def list_lengths(dataset: Dataset) -> HouseFigure:
+    """Questions by the number of their candidates, a panel a split."""
+    figure = new_figure(11, 3)
+    panels = figure.subplots(1, len(dataset.splits), sharex=True)
+    for axes, (name, split) in zip(np.atleast_1d(panels), dataset.splits.items(), strict=True):
+        counts = [len(question.candidates) for question in split]
+        axes.hist(counts, bins=np.arange(0.5, max(counts) + 1.5), color=GREY, rwidth=0.9)
+        axes.set_title(f"{name}: {len(split)} questions")
+        axes.set_xlabel("candidates of a question")
+        axes.grid(visible=False, axis="x")
+    np.atleast_1d(panels)[0].set_ylabel("questions")
+    return figure
+
+
+def score_table(scores: Mapping[str, Scores]) -> pd.DataFrame:
+    """MAP with the 95 % bootstrap interval over questions, MRR and P@1 of each system."""
+    rows = {}
+    for name, found in scores.items():
+        low, high = bootstrap_interval(found.per_question["map"])
+        rows[name] = {
+            "MAP": found.map,
+            "95 % over questions": f"{low:.3f} to {high:.3f}",
+            "MRR": found.mrr,
+            "P@1": found.p1,
+        }
+    return pd.DataFrame.from_dict(rows, orient="index").round(3)
+
+
+@house_style
+def spread(scores: Mapping[str, Scores]) -> HouseFigure:
+    """The average precision of every question as a dot, the mean with its interval on top."""
+    figure = new_figure(10, 1.2 + 0.5 * len(scores))
+    axes = figure.subplots()
+    generator = np.random.default_rng(0)
+    for y, (name, found) in enumerate(scores.items()):
+        values = np.array(list(found.per_question["map"].values()))
+        shade = colour(name.partition(" ·")[0])
+        shaken = y + generator.uniform(-0.3, 0.3, len(values))
+        axes.scatter(values, shaken, s=14, color=shade, alpha=0.35, linewidths=0)
+        low, high = bootstrap_interval(values)
+        axes.plot([low, high], [y, y], color=shade, linewidth=3, solid_capstyle="butt")
+        axes.plot(found.map, y, "o", color=shade, markersize=9, markeredgecolor="white")
+    axes.set_yticks(range(len(scores)), list(scores))
+    axes.set_ylim(len(scores) - 0.5, -0.5)
+    axes.set_xlabel("average precision of a question; the mean with its 95 % interval")
+    axes.grid(visible=False, axis="y")
+    return figure

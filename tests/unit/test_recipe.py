@@ -1,0 +1,89 @@
+"""Recipes: hashes, settings, and the rows of the paper."""
+
+import subprocess
+import sys
+
+import pytest
+
+from qasel.errors import QaselError
+from qasel.papers.hierarchical_ranking import SCHEMES, recipe
+from qasel.papers.hierarchical_ranking.heads import Head, Scheme
+
+
+def test_hash_is_the_same_in_another_process():
+    code = (
+        "from qasel.papers.hierarchical_ranking import recipe;"
+        "print(recipe('PRI(list)', 'wikiqa', seed=3).hash)"
+    )
+    seen = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert seen.stdout.strip() == recipe("PRI(list)", "wikiqa", seed=3).hash
+
+
+def test_hash_tells_every_difference():
+    base = recipe("PRI(list)", "wikiqa")
+    others = [
+        base.change(seed=1),
+        base.change(margin=0.7),
+        base.change(kernels=(1, 2)),
+        recipe("RI(list)", "wikiqa"),
+        recipe("PRI(list)", "trecqa"),
+        recipe("PRI(list)", "wikiqa", vectors="glove.840B.300d"),
+    ]
+    assert len({base.hash, *(other.hash for other in others)}) == len(others) + 1
+
+
+def test_settings_of_the_paper():
+    wikiqa, trecqa = recipe("PRI(list)", "wikiqa"), recipe("PRI(list)", "trecqa")
+    assert (wikiqa.protocol, trecqa.protocol) == ("answered", "clean")
+    assert (wikiqa.pairs, wikiqa.margin, wikiqa.point_weight) == ("all", 0.8, 2.0)
+    assert (trecqa.pairs, trecqa.margin, trecqa.point_weight) == ("hardest", 1.0, 1.0)
+    assert (wikiqa.vectors_rate, trecqa.vectors_rate) == (5e-5, 0.0)
+    assert wikiqa.k_max > 0 == trecqa.k_max
+    assert recipe("DCA", "trecqa").k_max == wikiqa.k_max
+    for one in (wikiqa, trecqa):
+        assert (one.hidden, one.channels, one.kernels) == (300, 150, (1, 2, 3, 4, 5))
+        assert (one.learning_rate, one.batch, one.patience) == (5e-4, 30, 10)
+
+
+def test_values_from_the_command_line():
+    changed = recipe("CA(list)").set(["hidden=20", "dropout=0", "kernels=[1,2]", "pairs=hardest"])
+    assert (changed.hidden, changed.dropout, changed.kernels) == (20, 0.0, (1, 2))
+    assert changed.pairs == "hardest"
+
+
+@pytest.mark.parametrize(
+    ("assignment", "message"),
+    [
+        ("hiden=3", "did you mean 'hidden'"),
+        ("hidden=many", "expected int"),
+        ("hidden=2.5", "expected int"),
+        ("hidden=True", "expected int"),
+        ("hidden", "key=value"),
+    ],
+)
+def test_bad_settings_are_refused(assignment, message):
+    with pytest.raises(QaselError, match=message):
+        recipe("CA(list)").set([assignment])
+
+
+def test_unknown_variant_and_scale_are_refused():
+    with pytest.raises(QaselError, match="unknown variant"):
+        recipe("CA(lists)")
+    with pytest.raises(QaselError, match="unknown scale"):
+        recipe("CA(list)", scale="huge")
+
+
+def test_schemes_are_those_of_the_paper():
+    sources = {v: {h.name: s.sources(h.name) for h in s.heads} for v, s in SCHEMES.items()}
+    assert sources["RI(point)"]["point"] == ("pair", "list", "point")  # equation 11
+    assert sources["RI(pair)"]["pair"] == ("point", "list", "pair")  # equation 12
+    assert sources["RI(list)"]["list"] == ("point", "pair", "list")  # equation 13
+    assert sources["PRI(list)"]["list"] == ("point", "pair", "list")  # equation 14
+    assert sources["PRI(list)"]["pair"] == ("point", "pair")
+    assert sources["PRI(point)"]["point"] == ("list", "pair", "point")  # equation 15
+    assert [head.loss for head in SCHEMES["PRI(all list)"].heads] == ["list"] * 3
+
+
+def test_a_head_reads_earlier_heads_only():
+    with pytest.raises(QaselError, match="reads a later head"):
+        Scheme((Head("list", "list", ("pair",)), Head("pair", "pair")), "list")

@@ -1,0 +1,199 @@
+"""Training: repeats bit for bit, resumes after a kill, keeps its best epoch."""
+
+import dataclasses
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+import torch
+
+from qasel.datasets import load_dataset
+from qasel.errors import QaselError
+from qasel.evaluation import evaluate
+from qasel.papers.hierarchical_ranking import HierarchicalRanker, recipe
+from qasel.results.ledger import Row, code_revision, read_ledger, select
+from qasel.text import load_vectors
+from qasel.training import checkpoint, resolve_device
+
+TINY = {"hidden": 8, "channels": 4, "epochs": 3, "batch": 20}
+CPU = torch.device("cpu")
+
+
+@pytest.fixture(scope="module")
+def data():
+    return load_dataset("sample")
+
+
+@pytest.fixture(scope="module")
+def vectors():
+    return load_vectors("sample")
+
+
+def make(vectors, variant="PRI(list)", **changes):
+    settings = recipe(variant, "sample", scale="quick").change(**{**TINY, **changes})
+    return HierarchicalRanker(settings, vectors, CPU)
+
+
+def test_same_recipe_same_scores_bit_for_bit(data, vectors):
+    runs = []
+    for _ in range(2):
+        ranker = make(vectors)
+        ranker.fit(data.train, data.dev)
+        runs.append(ranker.rank(data.test).scores)
+    assert runs[0] == runs[1]
+
+
+def test_another_seed_gives_other_scores(data, vectors):
+    one, other = make(vectors), make(vectors, seed=1)
+    one.fit(data.train, data.dev)
+    other.fit(data.train, data.dev)
+    assert one.rank(data.dev).scores != other.rank(data.dev).scores
+
+
+def test_ends_with_the_weights_of_the_best_epoch(data, vectors):
+    ranker = make(vectors, epochs=6, learning_rate=0.05)
+    history = ranker.fit(data.train, data.dev)
+    values = [row["dev_map"] for row in history.epochs]
+    assert history.best_epoch == values.index(max(values)) + 1
+    assert evaluate(ranker.rank(data.dev), data.dev).map == pytest.approx(max(values), abs=1e-12)
+
+
+def test_patience_ends_training(data, vectors):
+    # Nothing is learnt at rate 0, so the first epoch stays the best.
+    history = make(vectors, epochs=9, patience=2, learning_rate=0.0, vectors_rate=0.0).fit(
+        data.train, data.dev
+    )
+    assert len(history.epochs) == 3
+    assert history.best_epoch == 1
+
+
+def test_interrupted_training_resumes_to_the_same_scores(data, vectors, tmp_path):
+    whole = make(vectors, epochs=4)
+    expected = whole.fit(data.train, data.dev)
+
+    class Stopped(Exception):
+        pass
+
+    def stop(epochs):
+        if len(epochs) == 2:
+            raise Stopped
+
+    with pytest.raises(Stopped):
+        make(vectors, epochs=4).fit(data.train, data.dev, tmp_path, stop)
+    resumed = make(vectors, epochs=4)
+    history = resumed.fit(data.train, data.dev, tmp_path)
+    assert resumed.rank(data.test).scores == whole.rank(data.test).scores
+
+    def losses(h):
+        return [{k: v for k, v in row.items() if k != "seconds"} for row in h.epochs]
+
+    assert losses(history) == losses(expected)
+
+
+def test_saved_model_ranks_as_before_and_knows_new_words(data, vectors, tmp_path):
+    ranker = make(vectors)
+    ranker.fit(data.train, data.dev)
+    before = ranker.rank(data.test)
+    ranker.save(tmp_path)
+    loaded = HierarchicalRanker.load(tmp_path, vectors, CPU)
+    assert loaded.recipe == ranker.recipe
+    assert loaded.rank(data.test).scores == before.scores
+    # Words met later get their pre-trained vectors, and change nothing for the others.
+    fresh = make(vectors)
+    fresh.fit(data.train, data.dev)
+    fresh.rank(data.train)
+    assert fresh.rank(data.test).scores == before.scores
+
+
+def test_constant_scores_are_at_random_level(data, vectors):
+    ranker = make(vectors, learning_rate=0.0, vectors_rate=0.0, epochs=1)
+    ranker.fit(data.train, data.dev)
+    torch.nn.init.zeros_(ranker.network.predict["list"][-1].weight)
+    with pytest.warns(UserWarning, match="ties"):
+        assert evaluate(ranker.rank(data.test), data.test).map < 0.3
+
+
+def test_broken_checkpoint_is_told(tmp_path):
+    path = tmp_path / "last.safetensors"
+    path.write_bytes(b"not a checkpoint")
+    with pytest.raises(QaselError, match=r"last\.safetensors"):
+        checkpoint.load(path)
+
+
+def test_devices():
+    assert resolve_device("cpu").type == "cpu"
+    with pytest.raises(QaselError, match="unknown device"):
+        resolve_device("tpu")
+    if not torch.cuda.is_available():
+        with pytest.raises(QaselError, match="no CUDA"):
+            resolve_device("cuda")
+
+
+# One settings list for the command line: small enough for seconds, long enough to be killed.
+RUN = ["run", "hierarchical-ranking", "--variant", "CA(list)", "--device", "cpu"]
+for setting in ("scale=quick", "hidden=8", "channels=4", "epochs=6", "batch=4", "patience=6"):
+    RUN += ["--set", setting]
+
+
+def command(out, ledger):
+    environment = {**os.environ, "QASEL_RESULTS": str(ledger)}
+    code = "import sys; from qasel.cli import main; sys.exit(main())"
+    arguments = [sys.executable, "-c", code, *RUN, "--out", str(out)]
+    return subprocess.Popen(
+        arguments, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+
+
+def test_sigkill_in_mid_epoch_then_again_gives_one_row_with_the_same_scores(tmp_path):
+    undisturbed = command(tmp_path / "a", tmp_path / "ledger-a")
+    assert undisturbed.wait(300) == 0, undisturbed.stderr.read()
+    killed = command(tmp_path / "b", tmp_path / "ledger-b")
+    deadline = time.monotonic() + 300
+    while not list((tmp_path / "b").glob("*/last.safetensors")):
+        assert killed.poll() is None, killed.stderr.read()
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    killed.send_signal(signal.SIGKILL)
+    killed.wait()
+    assert not read_ledger(folder=tmp_path / "ledger-b")
+    again = command(tmp_path / "b", tmp_path / "ledger-b")
+    assert again.wait(300) == 0, again.stderr.read()
+    (row,) = read_ledger(folder=tmp_path / "ledger-b")
+    (wanted,) = read_ledger(folder=tmp_path / "ledger-a")
+    assert (row.scores, row.per_question) == (wanted.scores, wanted.per_question)
+    assert row.best_epoch == wanted.best_epoch
+    # A third time there is nothing to do, and still one row.
+    third = command(tmp_path / "b", tmp_path / "ledger-b")
+    assert third.wait(300) == 0
+    assert len(read_ledger(folder=tmp_path / "ledger-b")) == 1
+
+
+def test_ledger_rows_come_back_as_written(tmp_path):
+    settings = recipe("CA(list)", "wikiqa", seed=2)
+    row = Row(
+        recipe=settings.as_dict(),
+        hash=settings.hash,
+        slug=settings.slug,
+        scores={"test": {"map": 0.1 + 0.2}},
+        questions={"test": 1},
+        per_question={"test": {"map": {"Q1": 1 / 3}}},
+        history=[{"epoch": 1.0, "loss": 0.1}],
+        best_epoch=1,
+        seconds=1.5,
+        device="CPU",
+        vectors={"name": "x"},
+        versions={},
+        revision=code_revision(),
+        finished="2026-01-01T00:00:00+00:00",
+    )
+    row.write(tmp_path / settings.paper)
+    dataclasses.replace(row, seconds=2.0).write(tmp_path / settings.paper)
+    (found,) = read_ledger(folder=tmp_path)
+    assert found == dataclasses.replace(row, seconds=2.0)
+    assert select([found], variant="CA(list)", seed=2) == [found]
+    (tmp_path / settings.paper / "broken.json").write_text("{")
+    with pytest.raises(QaselError, match=r"broken\.json"):
+        read_ledger(folder=tmp_path)

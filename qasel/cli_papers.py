@@ -6,11 +6,8 @@ from typing import Annotated
 
 import typer
 
+from qasel.cli_data import DataDir
 from qasel.errors import QaselError
-
-DataDir = Annotated[
-    Path | None, typer.Option(help="Folder with the data; before $QASEL_DATA and data/.")
-]
 
 
 def run(

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from qasel.cli_papers import DataDir
+from qasel.cli_data import DataDir
 from qasel.errors import QaselError
 
 

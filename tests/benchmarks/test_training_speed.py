@@ -71,6 +71,20 @@ def encoded(data, vectors):
     return EncodedSplit(data.train, vocabulary, torch.device("cpu")), matrix
 
 
+def trainable(settings, vectors, matrix):
+    """A ranker and the function that trains it on one batch."""
+    ranker = HierarchicalRanker(settings, vectors, torch.device("cpu"))
+    ranker.network = ranker.build(matrix)
+    optimizer = ranker.optimizer()
+
+    def step(batch):
+        optimizer.zero_grad()
+        ranker.losses(batch)["loss"].backward()
+        optimizer.step()
+
+    return ranker, step
+
+
 def seconds_an_epoch(step, data, size):
     """Time of some batches (after one to warm up), scaled to the words of the whole split."""
     batches = list(data.batches(size, torch.Generator().manual_seed(0)))[: BATCHES + 1]
@@ -101,15 +115,7 @@ def test_training_against_a_plain_prototype(capsys):
     raw, vectors = load(name)
     data, matrix = encoded(raw, vectors)
     settings = recipe("CA(list)", name)
-    ranker = HierarchicalRanker(settings, vectors, torch.device("cpu"))
-    ranker.network = ranker.build(matrix)
-    optimizer = ranker.optimizer()
-
-    def step(batch):
-        optimizer.zero_grad()
-        ranker.losses(batch)["loss"].backward()
-        optimizer.step()
-
+    ranker, step = trainable(settings, vectors, matrix)
     plain = Prototype(matrix, settings.hidden, settings.channels, settings.kernels)
     plain_optimizer = torch.optim.Adam(plain.parameters(), settings.learning_rate)
 
@@ -145,15 +151,7 @@ def test_training_against_a_plain_prototype(capsys):
 def test_memory_of_a_trecqa_epoch(capsys):
     raw, vectors = load("trecqa")
     data, matrix = encoded(raw, vectors)
-    ranker = HierarchicalRanker(recipe("PRI(list)", "trecqa"), vectors, torch.device("cpu"))
-    ranker.network = ranker.build(matrix)
-    optimizer = ranker.optimizer()
-
-    def step(batch):
-        optimizer.zero_grad()
-        ranker.losses(batch)["loss"].backward()
-        optimizer.step()
-
+    _, step = trainable(recipe("PRI(list)", "trecqa"), vectors, matrix)
     # The batch with the most words is the one that needs the most memory.
     work = data.count * data.questions.length
     step(data.batch(work.argsort(descending=True)[:30]))

@@ -57,8 +57,7 @@ def claims(rows: Iterable[Row] | None = None) -> pd.DataFrame:
                 found = significance(PAPER, dataset, "map", first, second, rows)
                 line = {
                     "claim": claim,
-                    "better": first,
-                    "than": second,
+                    "comparison": f"{first} over {second}",
                     "data": shown,
                     "paper": values[first, dataset] - values[second, dataset],
                     "ours": found.t.difference if found else np.nan,

@@ -73,14 +73,20 @@ def shared_words(question: Question) -> pd.DataFrame:
 
 
 def misleading(split: Split) -> Question:
-    """The question whose wrong candidates share the most words more than its right ones do."""
+    """The question in which a wrong candidate's lead in shared words over the right ones is largest.
+
+    Raises `QaselError` when no question has both right and wrong candidates.
+    """
 
     def gap(question: Question) -> int:
         shared = shared_words(question)
         right = shared["right"] == "✓"
         return int(shared.loc[~right, "shared"].max() - shared.loc[right, "shared"].max())
 
-    return max(split.where(lambda question: question.mixed), key=gap)
+    mixed = [question for question in split if question.mixed]
+    if not mixed:
+        raise QaselError(f"{split.name}: no question has both right and wrong candidates")
+    return max(mixed, key=gap)
 
 
 def supervision(questions: Iterable[Question]) -> dict[str, int]:

@@ -1,0 +1,278 @@
+"""The explorers of paper 1 on a tiny untrained network, and what its notebook counts."""
+
+import dataclasses
+import re
+
+import numpy as np
+import pytest
+import torch
+
+from qasel.datasets.base import Candidate, Question, Split
+from qasel.errors import QaselError
+from qasel.papers.hierarchical_ranking import claims, recipe, teaching
+from qasel.results.ledger import Row
+from qasel.text import Vectors
+from qasel.widgets.attention import AttentionExplorer
+from qasel.widgets.base import OWN
+from qasel.widgets.integration import IntegrationExplorer
+from qasel.widgets.live import LiveCurves
+
+CPU = torch.device("cpu")
+
+
+def make_split():
+    lists = {
+        "when was the tower built": [
+            ("the tower is tall", 0),
+            ("it was finished in 1889", 1),
+            ("when they built it <b>nobody</b> & no one cared", 0),
+        ],
+        "who drew it": [("two engineers drew it", 1), ("it is made of iron", 0)],
+    }
+    return Split(
+        "test",
+        tuple(
+            Question(
+                f"q{i}",
+                text,
+                tuple(Candidate(f"c{i}-{j}", t, y, j) for j, (t, y) in enumerate(answers)),
+            )
+            for i, (text, answers) in enumerate(lists.items())
+        ),
+    )
+
+
+def make_ranker(variant, split):
+    words = sorted({w for q in split for c in q.candidates for w in c.text.split()})
+    matrix = np.random.default_rng(0).standard_normal((len(words), 5)).astype(np.float32)
+    vectors = Vectors("tiny", {word: i for i, word in enumerate(words)}, matrix)
+    settings = recipe(variant).change(hidden=4, channels=2, kernels=(1, 2), k_max=0)
+    return teaching.untrained(settings, split, vectors, CPU)
+
+
+@pytest.fixture(scope="module")
+def split():
+    return make_split()
+
+
+@pytest.fixture
+def attention(split):
+    return AttentionExplorer(make_ranker("PRI(list)", split), split)
+
+
+@pytest.fixture
+def integration(split):
+    variants = ("CA(list)", "MTL(list)", "PRI(list)")
+    return IntegrationExplorer({name: make_ranker(name, split) for name in variants}, split)
+
+
+@pytest.fixture(params=["attention", "integration"])
+def explorer(request):
+    return request.getfixturevalue(request.param)
+
+
+def write_own(explorer, question, lines):
+    explorer.choice.value = OWN
+    explorer.text.value = question
+    explorer.lines.value = lines
+
+
+def test_an_explorer_opens_with_a_right_answer_and_leaves_a_static_picture(explorer):
+    assert explorer.candidate.label == 1
+    bundle = explorer._repr_mimebundle_()
+    assert "finished" in bundle["text/html"]
+    assert "when was the tower built" in bundle["text/html"]
+
+
+def test_a_change_of_the_candidate_changes_the_picture(explorer):
+    before = explorer.picture.value
+    explorer.pick.value = 0
+    assert explorer.candidate.text == "the tower is tall"
+    assert explorer.picture.value != before
+
+
+def test_a_change_of_the_question_offers_its_own_candidates(explorer):
+    explorer.pick.value = 2
+    explorer.choice.value = 1
+    assert [label for label, _ in explorer.pick.options] == [
+        "✓ two engineers drew it",
+        "✗ it is made of iron",
+    ]
+    assert explorer.candidate.text == "two engineers drew it"
+    assert "who drew it" in explorer.picture.value
+    assert "tower" not in explorer.picture.value
+
+
+def test_an_explorer_can_open_with_a_question_by_its_id(split):
+    explorer = AttentionExplorer(make_ranker("CA(list)", split), split, first="q1")
+    assert explorer.question.text == "who drew it"
+
+
+def test_text_of_the_data_is_escaped(explorer):
+    explorer.pick.value = 2
+    assert "<b>nobody" not in explorer.picture.value
+    assert "&lt;b&gt;nobody" in explorer.picture.value
+
+
+def test_typed_text_is_escaped_and_may_have_unknown_words(explorer):
+    write_own(explorer, "is 1 < 2 & <script>", "+zyzzyva <i>x</i> & y\nplain words")
+    assert "<script>" not in explorer.picture.value
+    assert "<i>x" not in explorer.picture.value
+    assert "&lt;i&gt;x&lt;/i&gt; &amp; y" in explorer.picture.value
+    assert "zyzzyva" in explorer.picture.value
+
+
+def test_typed_text_without_a_right_answer_has_no_precision(integration):
+    write_own(integration, "who", "one\ntwo")
+    assert "average precision" in integration.picture.value
+    assert "<td" in integration.picture.value
+    assert "–" in integration.picture.value
+
+
+def test_an_unfinished_question_asks_for_more(explorer):
+    explorer.choice.value = OWN
+    assert "Type a question" in explorer.picture.value
+
+
+def test_weights_of_both_directions_sum_to_one(attention):
+    numbers = [
+        [float(f"0{cell}") if cell.startswith(".") else float(cell) for cell in cells]
+        for cells in (
+            re.findall(r"<td[^>]*>(1\.00|\.\d\d)</td>", row)
+            for row in attention.picture.value.split("<tr>")
+        )
+        if cells
+    ]
+    rows = numbers[: len(numbers) // 2]
+    columns = np.array(numbers[len(numbers) // 2 :])
+    assert [sum(row) for row in rows] == pytest.approx([1] * len(rows), abs=0.03)
+    assert columns.sum(0) == pytest.approx(np.ones(columns.shape[1]), abs=0.03)
+
+
+def test_places_and_precisions_are_those_of_the_runs(integration):
+    runs = integration.runs(integration.question)
+    assert list(runs) == [
+        ("CA(list)", "list"),
+        *(("MTL(list)", level) for level in ("point", "pair", "list")),
+        *(("PRI(list)", level) for level in ("point", "pair", "list")),
+    ]
+    assert integration.picture.value.count("★") == 3 + 1  # three heads, and the caption
+    place = runs["CA(list)", "list"].ranking("q0").index("c0-1") + 1
+    assert f"{1 / place:.2f}" in integration.picture.value
+
+
+def test_integration_needs_a_ranker(split):
+    with pytest.raises(QaselError, match="at least one"):
+        IntegrationExplorer({}, split)
+
+
+def test_live_curves_grow():
+    curves = LiveCurves()
+    empty = curves.picture.value
+    follow = curves.follow("CA(list) <1>")
+    epochs = [{"epoch": 1.0, "loss": 0.5, "dev_map": 0.4, "seconds": 1.0}]
+    follow(epochs)
+    one = curves.picture.value
+    follow([*epochs, {"epoch": 2.0, "loss": 0.4, "dev_map": 0.6, "seconds": 1.0}])
+    assert len({empty, one, curves.picture.value}) == 3
+    assert "best dev MAP 0.600 after epoch 2" in curves.picture.value
+    assert "CA(list) &lt;1&gt;" in curves.picture.value
+
+
+def test_the_papers_example_of_supervision():
+    candidates = tuple(Candidate(str(i), "x", int(i < 2), i) for i in range(5))
+    counts = teaching.supervision([Question("q", "x", candidates)] * 10)
+    assert counts == {"lists": 10, "points": 50, "pairs, all": 60, "pairs, hardest": 20}
+
+
+def test_the_misleading_question(split):
+    assert teaching.misleading(split).id == "q0"
+    shared = teaching.shared_words(split[0])
+    assert shared["words"].tolist() == ["built when", "the tower", "was"]
+    only_right = split[1].candidates[:1]
+    with pytest.raises(QaselError, match="both right and wrong"):
+        teaching.misleading(Split("s", (Question("q", "x", only_right),)))
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"variants": " , "}, "at least one"),
+        ({"variants": "CA(list),CA(list)"}, "once"),
+        ({"variants": "XX"}, "unknown variant"),
+        ({"scale": "huge"}, "unknown scale"),
+        ({"epochs": -1}, "epochs -1"),
+        ({"epochs": 1.5}, "epochs 1.5"),
+        ({"seed": "one"}, "seed"),
+    ],
+)
+def test_bad_parameters_are_refused(changes, message):
+    good = {"variants": "CA(list)", "dataset": "sample", "scale": "quick", "seed": 0}
+    with pytest.raises(QaselError, match=message):
+        teaching.chosen_recipes(**(good | changes))
+
+
+def test_parameters_become_recipes():
+    found = teaching.chosen_recipes(
+        "CA(list), PRI(list) w/o pair-level", "wikiqa", scale="paper", seed=3, epochs=2
+    )
+    assert list(found) == ["CA(list)", "PRI(list) w/o pair-level"]
+    assert {(r.seed, r.epochs, r.scale) for r in found.values()} == {(3, 2, "paper")}
+
+
+def make_row(variant, seed, values):
+    per_question = {"map": {f"q{i}": value for i, value in enumerate(values)}}
+    settings = recipe(variant, "wikiqa", seed=seed)
+    return Row(
+        recipe=settings.as_dict(),
+        hash=settings.hash,
+        slug=settings.slug,
+        scores={"test": {"map": float(np.mean(values)), "mrr": 0.5}},
+        questions={"test": len(values)},
+        per_question={"test": per_question},
+        history=[{"list": 0.2 if variant == "PRI(list)" else 0.3}] * 2,
+        best_epoch=2,
+        seconds=1.0,
+        device="a machine",
+        vectors={"name": settings.vectors, "coverage": 1.0},
+        versions={},
+        revision="",
+        finished="",
+    )
+
+
+def test_claims_without_runs():
+    frame = claims.claims([])
+    assert set(frame["verdict"]) == {"not run"}
+    assert claims.summary(frame) == f"{len(frame)} comparisons of the paper, 0 of them run by us."
+    assert all("not run" in told for told in claims.convergence([]))
+
+
+def test_claims_are_judged_by_the_runs():
+    better, worse = [0.9] * 20, [0.5] * 20
+    rows = [make_row("PRI(list)", seed, better) for seed in (0, 1)]
+    rows += [make_row("CA(list)", seed, worse) for seed in (0, 1)]
+    rows += [make_row("RI(list)", 0, [*better[:-1], 0.95])]
+    frame = claims.claims(rows).set_index(["comparison", "data"])
+    line = frame.loc["PRI(list) over CA(list)", "WikiQA"]
+    assert line["verdict"] == "held, clearly"
+    assert line["seeds"] == 2
+    assert line["ours"] == pytest.approx(0.4)
+    assert line["paper"] == pytest.approx(0.006)
+    assert frame.loc["PRI(list) over RI(list)", "WikiQA"]["verdict"] == (
+        "did not hold, within noise"
+    )
+    assert "in 2 of the 2 epochs" in claims.convergence(rows)[0]
+
+
+def test_other_settings_do_not_count_as_the_papers():
+    row = make_row("PRI(list)", 0, [0.9] * 3)
+    changed = dataclasses.replace(row, recipe={**row.recipe, "margin": 0.1})
+    assert set(claims.claims([changed, make_row("CA(list)", 0, [0.5] * 3)])["seeds"]) == {0}
+
+
+def test_a_table_beside_ours_is_markdown():
+    text = claims.beside("table-2", [make_row("PRI(list)", 0, [0.9] * 3)])
+    assert "| PRI(all list) | 0.726 / – |" in text
+    assert "| PRI(list) | 0.742 / 0.900 |" in text
+    assert "CA(list)" not in text

@@ -77,8 +77,12 @@ def _inside(numbers: Tensor, length: Tensor) -> Tensor:
 
 @dataclass(frozen=True)
 class Batch:
-    """Whole lists: `labels` and `mask` are `[questions, candidates]`; `slot` `[pairs]` says
-    where (flattened) the pairs of the tiles, one after the other, go."""
+    """Whole lists of candidates.
+
+    `labels` and `mask` are `[questions, candidates]`; `slot` `[pairs]` says where in them
+    (flattened) the pairs of the tiles, one after the other, belong; `index` `[questions]` are
+    the questions' numbers in the split.
+    """
 
     index: Tensor
     tiles: tuple[Tile, ...]
@@ -86,9 +90,9 @@ class Batch:
     labels: Tensor
     mask: Tensor
 
-    def as_lists(self, pairs: Tensor, fill: float = 0.0) -> Tensor:
-        """Values of the pairs `[pairs, …]`, in tile order → `[questions, candidates, …]`."""
-        flat = pairs.new_full((self.mask.numel(), *pairs.shape[1:]), fill)
+    def as_lists(self, pairs: Tensor) -> Tensor:
+        """Values of the pairs `[pairs, …]`, in tile order → `[questions, candidates, …]`, else 0."""
+        flat = pairs.new_zeros(self.mask.numel(), *pairs.shape[1:])
         return flat.index_copy(0, self.slot, pairs).reshape(*self.mask.shape, *pairs.shape[1:])
 
 

@@ -75,20 +75,16 @@ class _Best:
 
     def __init__(self, network: nn.Module) -> None:
         self.epoch, self.dev_map = 0, -1.0
-        self.weights = _weights(network)
+        self.weights = network.state_dict()
 
     def offer(self, network: nn.Module, row: dict[str, float]) -> None:
         if row["dev_map"] > self.dev_map:
             self.epoch, self.dev_map = int(row["epoch"]), row["dev_map"]
-            self.weights = {name: w.detach().clone() for name, w in _weights(network).items()}
+            self.weights = {name: w.detach().clone() for name, w in network.state_dict().items()}
 
     def restore(self, network: nn.Module) -> None:
         network.load_state_dict(self.weights)
         network.eval()
-
-
-def _weights(network: nn.Module) -> dict[str, Tensor]:
-    return network.state_dict()
 
 
 def _finished(epochs: list[dict[str, float]], schedule: Schedule) -> bool:
@@ -136,7 +132,7 @@ def _keep(
     best: _Best,
     epochs: list[dict[str, float]],
 ) -> None:
-    tensors = {f"network.{name}": tensor for name, tensor in _weights(network).items()}
+    tensors = {f"network.{name}": tensor for name, tensor in network.state_dict().items()}
     tensors |= {f"best.{name}": tensor for name, tensor in best.weights.items()}
     tensors |= checkpoint.optimizer_tensors(optimizer)
     values = {"epochs": epochs, "best_epoch": best.epoch, "best_dev_map": best.dev_map}

@@ -94,7 +94,8 @@ def _cell(candidate: Candidate, score: float, share: float, asked: set[str]) -> 
     right = candidate.label == 1
     tick = f'<b style="color:{GREEN}">✓</b> ' if right else ""
     line = f"{bar(share, GREEN if right else GREY)} <small>{score:.2f}</small>"
-    return f"{tick}{words(candidate.text, asked.__contains__)}<br>{line}"
+    shared = words(candidate.text, lambda word: not asked.isdisjoint(tokenize(word)))
+    return f"{tick}{shared}<br>{line}"
 
 
 class MeasureExplorer(Explorer):

@@ -160,3 +160,16 @@ def test_clipped_softmax_by_hand():
         clipped_softmax(scores, mask, 2), torch.tensor([[0, 1 / 3, 2 / 3, 0]])
     )
     assert (clipped_softmax(scores, ~mask & mask, 2) == 0).all()
+
+
+def test_an_empty_candidate_has_a_finite_score_and_disturbs_nobody():
+    model, vocabulary, split = make_model()
+    (question,) = split.where(lambda q: q.id == "q1")
+    empty = Candidate("empty", "\u00ad", 0, 9)
+    longer = Question("q1", question.text, (*question.candidates, empty))
+    scores = [
+        model(EncodedSplit(Split("x", (q,)), vocabulary, CPU).batch(torch.tensor([0])))["list"][0]
+        for q in (question, longer)
+    ]
+    assert scores[1].isfinite().all()
+    torch.testing.assert_close(scores[1][:-1], scores[0], atol=1e-6, rtol=1e-4)

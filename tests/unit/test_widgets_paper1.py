@@ -188,7 +188,7 @@ def test_the_papers_example_of_supervision():
 def test_the_misleading_question(split):
     assert teaching.misleading(split).id == "q0"
     shared = teaching.shared_words(split[0])
-    assert shared["words"].tolist() == ["built when", "the tower", "was"]
+    assert shared["words"].tolist() == ["the tower", "built when", "was"]
     only_right = split[1].candidates[:1]
     with pytest.raises(QaselError, match="both right and wrong"):
         teaching.misleading(Split("s", (Question("q", "x", only_right),)))

@@ -68,8 +68,11 @@ class CompareAggregate(nn.Module):
         return gate.sigmoid() * value.tanh() * real[..., None]
 
     def attend(self, tile: Tile) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-        """Equations 2 and 3 for a tile: H^q, H^a, and the weights of each question word over
-        the answer's `[P, n, m]` and of each answer word over the question's `[P, m, n]`."""
+        """Equations 2 and 3 for a tile: H^q, H^a, and the attention weights.
+
+        Those are of each question word over the answer's words, `[P, n, m]`, and of each answer
+        word over the question's, `[P, m, n]`.
+        """
         question = self.encode(tile.question, tile.real_question)[tile.question_of]
         answer = self.encode(tile.answer, tile.real_answer)
         match = question @ answer.transpose(1, 2)

@@ -73,7 +73,7 @@ def shared_words(question: Question) -> pd.DataFrame:
 
 
 def misleading(split: Split) -> Question:
-    """The question in which a wrong candidate's lead in shared words over the right ones is largest.
+    """The question in which a wrong candidate shares the most words more than any right one.
 
     Raises `QaselError` when no question has both right and wrong candidates.
     """

@@ -1,0 +1,112 @@
+"""Run notebooks in place with their defaults: `python tools/rerun_notebooks.py [NAME...]`.
+
+What would differ between two machines is left out of the saved file: times, the kernel's
+version, the state of widgets (their pictures stay). A hash of the sources goes into the metadata,
+so that a test can tell outputs that are older than their source.
+"""
+
+import argparse
+import hashlib
+import json
+import os
+import re
+import sys
+import time
+from pathlib import Path
+
+import nbformat
+from nbclient import NotebookClient
+from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
+from nbformat import NotebookNode
+
+from qasel.errors import QaselError
+from qasel.files import write_whole
+from qasel.notebooks import find
+
+SECONDS_A_CELL = 600
+WIDGET = "application/vnd.jupyter.widget-view+json"
+MACHINE = re.compile(
+    r"(?<![\w.:/])(?:/(?:home|root|tmp|work|Users|private|var|opt)/\S*)|\b[A-Z]:\\\\?\w\S*"
+    r"|\bat 0x[0-9a-f]{6,}"
+)
+"""An absolute path, or an address in memory, in a cell or its output."""
+
+
+def source_hash(notebook: NotebookNode) -> str:
+    """sha256 of the kinds and sources of all cells."""
+    cells = [[cell.cell_type, cell.source] for cell in notebook.cells]
+    return hashlib.sha256(json.dumps(cells).encode("utf-8")).hexdigest()
+
+
+def texts(cell: NotebookNode) -> list[str]:
+    """The cell's source and all text in its outputs, pictures left out."""
+    found = [cell.source]
+    for output in cell.get("outputs", []):
+        found += [output.get("text", ""), *output.get("traceback", [])]
+        data = output.get("data", {})
+        found += [str(value) for kind, value in data.items() if not kind.startswith("image/p")]
+    return found
+
+
+def strip(notebook: NotebookNode) -> None:
+    """Take out what a machine or a moment leaves in a notebook."""
+    notebook.metadata = NotebookNode(
+        kernelspec={"display_name": "python3", "language": "python", "name": "python3"},
+        language_info={"name": "python"},
+        qasel={"source": source_hash(notebook)},
+    )
+    for cell in notebook.cells:
+        tags = cell.metadata.get("tags")
+        cell.metadata = NotebookNode(tags=tags) if tags else NotebookNode()
+        for output in cell.get("outputs", []):
+            if "data" in output:
+                # Without its model a widget shows as an error; the text/html beside it is whole.
+                output.data.pop(WIDGET, None)
+            if "metadata" in output:
+                output.metadata = NotebookNode()
+
+
+def rerun(path: Path) -> None:
+    """Execute one notebook and put it in place; `QaselError` for a failing cell or machine path."""
+    notebook = nbformat.read(path, as_version=4)
+    client = NotebookClient(
+        notebook,
+        timeout=SECONDS_A_CELL,
+        kernel_name="python3",
+        resources={"metadata": {"path": str(path.parent)}},
+        store_widget_state=False,
+        record_timing=False,
+    )
+    try:
+        client.execute()
+    except (CellExecutionError, CellTimeoutError, DeadKernelError) as error:
+        raise QaselError(f"{path.name}: {error}") from error
+    strip(notebook)
+    for number, cell in enumerate(notebook.cells):
+        for text in texts(cell):
+            if leak := MACHINE.search(text):
+                raise QaselError(f"{path.name}, cell {number}: {leak[0]!r} is of this machine only")
+    write_whole(path, nbformat.writes(notebook) + "\n")
+
+
+def main() -> int:
+    """The command; returns its exit status."""
+    parser = argparse.ArgumentParser(description="Run notebooks in place, with their defaults.")
+    parser.add_argument("names", nargs="*", metavar="NAME", help="01 or 01_…; all if none is given")
+    # Outputs must not depend on what this machine has.
+    for name in ("QASEL_DATA", "QASEL_RESULTS"):
+        os.environ.pop(name, None)
+    os.environ.setdefault("PYDEVD_DISABLE_FILE_VALIDATION", "1")
+    try:
+        for path in find(parser.parse_args().names):
+            start = time.perf_counter()
+            rerun(path)
+            print(f"{path.name}: {time.perf_counter() - start:.0f} s")
+    except QaselError as error:
+        print(error, file=sys.stderr)
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

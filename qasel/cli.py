@@ -31,7 +31,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     try:
         status = app(
-            args=None if arguments is None else list(arguments),
+            args=list(sys.argv[1:] if arguments is None else arguments) or ["--help"],
             prog_name="qasel",
             standalone_mode=False,
         )

@@ -32,10 +32,11 @@ def measure(
     done = folder / f"{recipe.slug}.json"
     if done.exists():
         return Row.read(done)
-    require_writable(folder)
     revision = code_revision()
     dataset = load_dataset(recipe.dataset, recipe.protocol, data_dir)
     vectors = vectors_for(recipe, dataset, data_dir)
+    # Before the hours of training, and after all that may be wrong with the input.
+    require_writable(folder)
     ranker = make_ranker(recipe, vectors, device)
     history = ranker.fit(dataset.train, dataset.dev, folder)
     scores, questions, per_question = {}, {}, {}

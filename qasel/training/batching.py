@@ -91,7 +91,7 @@ class Batch:
     mask: Tensor
 
     def as_lists(self, pairs: Tensor) -> Tensor:
-        """Values of the pairs `[pairs, …]`, in tile order → `[questions, candidates, …]`, else 0."""
+        """Values of the pairs `[pairs, …]`, in tile order → `[questions, candidates, …]`."""
         flat = pairs.new_zeros(self.mask.numel(), *pairs.shape[1:])
         return flat.index_copy(0, self.slot, pairs).reshape(*self.mask.shape, *pairs.shape[1:])
 

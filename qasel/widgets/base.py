@@ -23,6 +23,7 @@ from html import escape
 from typing import Any
 
 import ipywidgets as widgets
+from IPython.display import HTML
 
 from qasel.datasets.base import Candidate, Question, Split
 from qasel.errors import QaselError
@@ -39,6 +40,7 @@ __all__ = [
     "QuestionExplorer",
     "bar",
     "escape",
+    "listing",
     "notice",
     "shade",
     "table",
@@ -187,6 +189,12 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]], caption: str = "")
     top = f"<thead>{line('th', head)}</thead>" if any(head) else ""
     told = f"<caption>{caption}</caption>" if caption else ""
     return f"<table>{told}{top}<tbody>{body}</tbody></table>"
+
+
+def listing(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> HTML:
+    """A table of plain texts for a notebook to show; escaped and, unlike pandas's, left-aligned."""
+    cells = [[escape(str(cell)) for cell in row] for row in rows]
+    return HTML(table([escape(title) for title in head], cells))
 
 
 def bar(share: float, colour: str = GREY, width: int = 90) -> str:

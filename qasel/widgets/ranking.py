@@ -26,8 +26,9 @@ from qasel.widgets.base import (
 )
 
 RIGHT, WRONG = "✓ right", "✗ wrong"
-SHOWN = 10
-"""Ranks that `RankingExplorer` shows of a long list."""
+TICK = f'<b style="color:{GREEN}">✓</b> '
+SHOWN = 12
+"""Ranks that `RankingExplorer` shows of a long list, before those with right answers only."""
 
 
 class RankingExplorer(QuestionExplorer):
@@ -56,9 +57,10 @@ class RankingExplorer(QuestionExplorer):
         columns = [_column(question, run) for run in runs.values()]
         head = ["", *(_heading(name, run, split) for name, run in runs.items())]
         rows = [[str(rank), *cells] for rank, cells in enumerate(zip(*columns, strict=True), 1)]
-        rest = len(rows) - SHOWN
-        more = f"<p><small>… and {rest} more below these.</small></p>" if rest > 0 else ""
-        return f"<p><b>{escape(question.text)}</b></p>" + table(head, rows[:SHOWN]) + more
+        told = [row for row in rows[SHOWN:] if any(TICK in cell for cell in row)]
+        left = len(rows[SHOWN:]) - len(told)
+        more = f"<p><small>{left} ranks of wrong answers left out.</small></p>" if left else ""
+        return f"<p><b>{escape(question.text)}</b></p>" + table(head, rows[:SHOWN] + told) + more
 
     def _run(self, name: str, ranker: Ranker, split: Split) -> Run:
         return ranker.rank(split) if self.typed else self.runs[name].only(split)
@@ -92,7 +94,7 @@ def _column(question: Question, run: Run) -> list[str]:
 
 def _cell(candidate: Candidate, score: float, share: float, asked: set[str]) -> str:
     right = candidate.label == 1
-    tick = f'<b style="color:{GREEN}">✓</b> ' if right else ""
+    tick = TICK if right else ""
     line = f"{bar(share, GREEN if right else GREY)} <small>{score:.2f}</small>"
     shared = words(candidate.text, lambda word: not asked.isdisjoint(tokenize(word)))
     return f"{tick}{shared}<br>{line}"

@@ -95,6 +95,21 @@ def test_bad_input_is_one_clear_line(arguments, words, capsys, tmp_path, monkeyp
     one_error_line(capsys, *words)
 
 
+def test_a_run_that_cannot_start_leaves_nothing_behind(capsys, tmp_path, monkeypatch):
+    monkeypatch.delenv("QASEL_DATA", raising=False)
+    monkeypatch.setattr("qasel.paths.DATA", tmp_path / "no data here")
+    monkeypatch.setattr("qasel.datasets.load.data_dirs", lambda _: [tmp_path])
+    arguments = ["run", "hierarchical-ranking", "--dataset", "wikiqa"]
+    assert main([*arguments, "--out", str(tmp_path / "runs")]) == 2
+    one_error_line(capsys, "qasel data fetch wikiqa")
+    assert not list(tmp_path.iterdir())
+
+
+def test_no_arguments_print_the_help(capsys):
+    assert main([]) == 0
+    assert "rank" in capsys.readouterr().out
+
+
 def test_cuda_without_one(capsys, tmp_path):
     import torch
 

@@ -43,8 +43,19 @@ def test_pair_loss_of_the_hardest_negative_uses_raw_scores():
 
 def test_list_loss():
     normal = math.log(math.e + 1 + math.exp(-1))
-    first = (normal - 1) / 3  # KL of a one-hot target, over the list's length
-    assert list_loss(SCORES, LABELS, MASK).item() == pytest.approx(first / 2)
+    first = normal - 1  # KL of a one-hot target; the second list has one candidate and KL 0
+    printed = list_loss(SCORES, LABELS, MASK, mean="list")
+    assert printed.item() == pytest.approx((first / 3 + 0 / 1) / 2)
+    assert list_loss(SCORES, LABELS, MASK).item() == pytest.approx(first / (3 + 1))
+
+
+def test_list_losses_agree_on_lists_of_one_length():
+    torch.manual_seed(0)
+    scores, labels = torch.randn(4, 6), torch.eye(4, 6)
+    mask = torch.ones(4, 6, dtype=torch.bool)
+    torch.testing.assert_close(
+        list_loss(scores, labels, mask, "list"), list_loss(scores, labels, mask, "batch")
+    )
 
 
 def test_list_loss_is_zero_for_the_perfect_distribution():
@@ -58,6 +69,7 @@ LOSSES = {
     "pair-all": lambda s, y, m: pair_loss(s, y, m, 0.8, "all"),
     "pair-hardest": lambda s, y, m: pair_loss(s, y, m, 1.0, "hardest"),
     "list": list_loss,
+    "list-printed": lambda s, y, m: list_loss(s, y, m, "list"),
 }
 
 

@@ -59,6 +59,13 @@ def test_values_from_the_command_line():
         ("hidden=2.5", "expected int"),
         ("hidden=True", "expected int"),
         ("hidden", "key=value"),
+        ("pairs=some", "known: all, hardest"),
+        ("list_mean=mean", "known: batch, list"),
+        ("scale=huge", "known: paper, quick"),
+        ("variant=PRI", "unknown variant"),
+        ("batch=0", "at least 1"),
+        ("dropout=1.0", "dropout"),
+        ("kernels=[0]", "kernels"),
     ],
 )
 def test_bad_settings_are_refused(assignment, message):

@@ -204,6 +204,7 @@ def test_the_misleading_question(split):
         ({"epochs": -1}, "epochs -1"),
         ({"epochs": 1.5}, "epochs 1.5"),
         ({"seed": "one"}, "seed"),
+        ({"settings": "margn=1"}, "did you mean 'margin'"),
     ],
 )
 def test_bad_parameters_are_refused(changes, message):
@@ -214,10 +215,16 @@ def test_bad_parameters_are_refused(changes, message):
 
 def test_parameters_become_recipes():
     found = teaching.chosen_recipes(
-        "CA(list), PRI(list) w/o pair-level", "wikiqa", scale="paper", seed=3, epochs=2
+        "CA(list), PRI(list) w/o pair-level",
+        "wikiqa",
+        scale="paper",
+        seed=3,
+        epochs=2,
+        settings="margin=0.2 k_max=0",
     )
     assert list(found) == ["CA(list)", "PRI(list) w/o pair-level"]
-    assert {(r.seed, r.epochs, r.scale) for r in found.values()} == {(3, 2, "paper")}
+    changed = {(r.seed, r.epochs, r.margin, r.k_max) for r in found.values()}
+    assert changed == {(3, 2, 0.2, 0)}
 
 
 def make_row(variant, seed, values):

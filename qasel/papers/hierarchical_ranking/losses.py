@@ -1,6 +1,6 @@
 """The three losses, each over padded lists `[questions, candidates]` (equations 6, 8 and 9).
 
-All return the mean over the questions of the batch. `labels` are 0 or 1 (0 at
+All return a mean over the questions of the batch. `labels` are 0 or 1 (0 at
 padding), `mask` is true where there is a candidate. Padding never counts.
 """
 
@@ -42,14 +42,19 @@ def pair_loss(scores: Tensor, labels: Tensor, mask: Tensor, margin: float, pairs
     return (loss.sum((1, 2)) / counts.sum((1, 2)).clamp(min=1)).mean()
 
 
-def list_loss(scores: Tensor, labels: Tensor, mask: Tensor) -> Tensor:
-    """KL from the normalised labels to the softmax of the scores, over list length (equation 9).
+def list_loss(scores: Tensor, labels: Tensor, mask: Tensor, mean: str = "batch") -> Tensor:
+    """KL from the normalised labels to the softmax of the scores (equation 9).
 
     The printed order KL(p || Y) is infinite wherever a label is 0; this is
-    KL(Y || p). A list without a positive has no target and adds 0.
+    KL(Y || p). `mean="list"` divides each list's KL by its own length, as
+    printed, which makes long lists, the hard ones, count least. `mean="batch"`
+    divides by the mean length in the batch: the same size, but all lists count
+    alike. A list without a positive has no target and adds 0.
     """
     log_p = F.log_softmax(scores.masked_fill(~mask, -torch.inf), dim=1)
     target = labels / labels.sum(1, keepdim=True).clamp(min=1)
     # 0 · log 0 = 0, and no 0 · inf at padding.
     terms = torch.where(target > 0, target * (target.clamp(min=1e-12).log() - log_p), 0.0)
-    return (terms.sum(1) / mask.sum(1)).mean()
+    if mean == "list":
+        return (terms.sum(1) / mask.sum(1)).mean()
+    return terms.sum() / mask.sum()

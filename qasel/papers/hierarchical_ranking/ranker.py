@@ -73,7 +73,7 @@ class HierarchicalRanker(NeuralRanker):
         if kind == "pair":
             r = self.recipe
             return pair_loss(scores, batch.labels, batch.mask, r.margin, r.pairs)
-        return list_loss(scores, batch.labels, batch.mask)
+        return list_loss(scores, batch.labels, batch.mask, self.recipe.list_mean)
 
     def scores(self, batch: Batch) -> Tensor:
         """Scores of the head that ranks."""

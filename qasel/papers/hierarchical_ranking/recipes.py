@@ -8,6 +8,12 @@ from qasel.training.recipe import Recipe
 
 PAPER = "hierarchical-ranking"
 MAIN = "PRI(list)"
+CHOICES = {
+    "variant": tuple(SCHEMES),
+    "scale": ("paper", "quick"),
+    "pairs": ("all", "hardest"),
+    "list_mean": ("batch", "list"),
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -15,8 +21,10 @@ class HierarchicalRecipe(Recipe):
     """Settings of a run of paper 1 (section "Implementation details").
 
     Not in the paper, so ours: `dropout`, `head_hidden`'s size (that of the
-    hidden states), `k_max` (the paper names k-max attention on WikiQA, not k)
-    and the cap on `epochs`.
+    hidden states), `k_max` (the paper names k-max attention on WikiQA, not k),
+    the cap on `epochs`, and `list_mean="batch"`: the printed division by each
+    list's own length ("list") cost 1.2 points of MAP on 417 questions held out
+    from training.
     """
 
     paper: str = PAPER
@@ -28,6 +36,7 @@ class HierarchicalRecipe(Recipe):
     point_weight: float = 1.0  # the λ of equation 10
     pair_weight: float = 1.0
     list_weight: float = 1.0
+    list_mean: str = "batch"  # or "list": each list over its own length, as printed
     pairs: str = "hardest"  # or "all", with sigmoid scores
     margin: float = 1.0
     learning_rate: float = 5e-4
@@ -35,6 +44,19 @@ class HierarchicalRecipe(Recipe):
     batch: int = 30  # questions
     patience: int = 10  # epochs without a better dev MAP
     epochs: int = 100
+
+    def __post_init__(self) -> None:
+        for name, known in CHOICES.items():
+            if getattr(self, name) not in known:
+                told = f"{name} {getattr(self, name)!r}"
+                raise QaselError(f"unknown {told} of {PAPER}; known: {', '.join(known)}")
+        for name in ("hidden", "channels", "batch", "patience", "epochs"):
+            if getattr(self, name) < 1:
+                raise QaselError(f"setting {name}: must be at least 1, got {getattr(self, name)}")
+        if not 0 <= self.dropout < 1:
+            raise QaselError(f"setting dropout: must be in [0, 1), got {self.dropout}")
+        if not self.kernels or not all(isinstance(k, int) and k > 0 for k in self.kernels):
+            raise QaselError(f"setting kernels: expected sizes such as (1, 2), got {self.kernels}")
 
     @property
     def scheme(self) -> Scheme:
@@ -78,10 +100,6 @@ def recipe(
     TREC-QA has its own settings; any other data set gets those of WikiQA. The
     vectors default to GloVe 6B 100d (the paper's 840B 300d go by their name).
     """
-    if variant not in SCHEMES:
-        raise QaselError(f"unknown variant {variant!r} of {PAPER}; known: {', '.join(SCHEMES)}")
-    if scale not in ("paper", "quick"):
-        raise QaselError(f"unknown scale {scale!r}; known: paper, quick")
     settings = dict(_TRECQA if dataset == "trecqa" else _WIKIQA)
     if variant == "DCA":
         settings["k_max"] = K_MAX

@@ -16,33 +16,24 @@ from qasel.papers.hierarchical_ranking.losses import list_loss, pair_loss, point
 from qasel.papers.hierarchical_ranking.model import CompareAggregate
 from qasel.papers.hierarchical_ranking.ranker import HierarchicalRanker
 from qasel.papers.hierarchical_ranking.recipes import HierarchicalRecipe, recipe
-from qasel.results.measure import vectors_for
 from qasel.text import Vectors, Vocabulary, tokenize
 from qasel.training import seed_all
 
-__all__ = [
-    "chosen_recipes",
-    "list_lengths",
-    "misleading",
-    "pull_figure",
-    "pulls",
-    "scheme_table",
-    "score_table",
-    "shapes",
-    "shared_words",
-    "spread",
-    "supervision",
-    "untrained",
-    "vectors_for",
-]
-
 
 def chosen_recipes(
-    variants: str, dataset: str, *, scale: str, seed: int, epochs: int = 0, vectors: str = ""
+    variants: str,
+    dataset: str,
+    *,
+    scale: str,
+    seed: int,
+    epochs: int = 0,
+    vectors: str = "",
+    settings: str = "",
 ) -> dict[str, HierarchicalRecipe]:
     """The recipes of the variants named (with commas between), by name.
 
-    `epochs` 0 and `vectors` "" keep the recipe's own. Raises `QaselError` for what is not valid.
+    `epochs` 0 and `vectors` "" keep the recipe's own; `settings` are others of its fields, as
+    `key=value` with blanks between. Raises `QaselError` for what is not valid.
     """
     names = [name.strip() for name in variants.split(",") if name.strip()]
     if not names or len(set(names)) < len(names):
@@ -50,11 +41,12 @@ def chosen_recipes(
     if not isinstance(epochs, int) or epochs < 0:
         raise QaselError(f"epochs {epochs!r}: give a number of epochs, or 0 for the recipe's")
     changes = {"seed": seed} | ({"epochs": epochs} if epochs else {})
-    found = {
-        name: recipe(name, dataset, scale=scale, vectors=vectors or None).change(**changes)
+    return {
+        name: recipe(name, dataset, scale=scale, vectors=vectors or None)
+        .change(**changes)
+        .set(settings.split())
         for name in names
     }
-    return found
 
 
 def shared_words(question: Question) -> pd.DataFrame:
@@ -172,7 +164,7 @@ def pulls(scores: Tensor, labels: Tensor, margin: float) -> pd.DataFrame:
     for name, loss in losses.items():
         leaf = scores.clone().requires_grad_()
         loss(leaf).backward()
-        found[name] = (-leaf.grad[0]).numpy()
+        found[name] = (0.0 - leaf.grad[0]).numpy()
     return pd.DataFrame(found)
 
 
@@ -205,6 +197,7 @@ def list_lengths(dataset: Dataset) -> HouseFigure:
         axes.hist(counts, bins=np.arange(0.5, max(counts) + 1.5), color=GREY, rwidth=0.9)
         axes.set_title(f"{name}: {len(split)} questions")
         axes.set_xlabel("candidates of a question")
+        axes.locator_params(axis="x", integer=True, nbins=8)
         axes.grid(visible=False, axis="x")
     np.atleast_1d(panels)[0].set_ylabel("questions")
     return figure

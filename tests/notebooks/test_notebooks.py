@@ -1,0 +1,165 @@
+"""What must hold for every notebook as it is saved; `pytest --nbval-lax notebooks` runs them."""
+
+import ast
+import importlib.util
+import re
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbformat import NotebookNode
+
+from qasel.errors import QaselError
+from qasel.notebooks import find, parameters_of, parse
+from qasel.paths import NOTEBOOKS, ROOT
+
+_SPEC = importlib.util.spec_from_file_location("rerun", ROOT / "tools" / "rerun_notebooks.py")
+rerun = importlib.util.module_from_spec(_SPEC)
+_SPEC.loader.exec_module(rerun)
+
+CHECKED = re.compile(r"^\s*#\s*NBVAL_CHECK_OUTPUT", re.MULTILINE)
+CELL_LINES = 15
+MEGABYTES = 5
+PATHS = sorted(NOTEBOOKS.glob("*.ipynb"))
+
+each = pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
+
+
+def read(path: Path) -> NotebookNode:
+    return nbformat.read(path, as_version=4)
+
+
+def code(path: Path) -> list[NotebookNode]:
+    return [cell for cell in read(path).cells if cell.cell_type == "code"]
+
+
+def ends_in_expression(source: str) -> bool:
+    """Whether the last line shows a value; `print(...)`, `;` and assignments do not."""
+    body = ast.parse(source).body
+    if not body or source.rstrip().endswith(";"):
+        return False
+    last = body[-1]
+    return isinstance(last, ast.Expr) and not isinstance(last.value, ast.Constant)
+
+
+def shows_nothing(source: str) -> bool:
+    """Whether the value of the last line is that of a call known to return None."""
+    last = ast.parse(source).body[-1].value
+    name = ast.unparse(last.func) if isinstance(last, ast.Call) else ""
+    return name.endswith((".update", ".simplefilter", ".append", ".filterwarnings", ".use"))
+
+
+def test_there_are_notebooks():
+    assert find([]) == PATHS
+    assert "00_start_here" in [path.stem for path in PATHS]
+
+
+@each
+def test_valid_and_small(path):
+    notebook = read(path)
+    nbformat.validate(notebook)
+    assert path.stat().st_size < MEGABYTES * 2**20
+    assert len({cell.id for cell in notebook.cells}) == len(notebook.cells)
+
+
+@each
+def test_one_parameters_cell_of_literals(path):
+    parameters = parameters_of(path)  # raises for none, two, or anything but literals
+    assert parameters
+    cell = next(c for c in code(path) if "parameters" in c.metadata.get("tags", []))
+    lines = [line for line in cell.source.splitlines() if line.strip()]
+    assert len(lines) == len(parameters), "one assignment a line"
+    assert all(type(value) in (str, int, float, bool) for value in parameters.values())
+
+
+@each
+def test_enough_outputs_are_checked(path):
+    told = [cell for cell in code(path) if cell.outputs]
+    checked = [cell for cell in told if CHECKED.search(cell.source)]
+    assert len(checked) >= min(6, -(-len(told) // 4))
+    silent = [c.source for c in code(path) if CHECKED.search(c.source) and not c.outputs]
+    assert not silent, "a checked cell without outputs compares nothing"
+
+
+@each
+def test_run_once_in_order_without_errors(path):
+    cells = code(path)
+    assert [cell.execution_count for cell in cells] == list(range(1, len(cells) + 1))
+    kinds = [(output.output_type, output.get("name")) for c in cells for output in c.outputs]
+    assert ("error", None) not in kinds
+    assert ("stream", "stderr") not in kinds, "warnings hold machine paths; filter or show them"
+
+
+@each
+def test_no_output_is_empty(path):
+    for cell in code(path):
+        if ends_in_expression(cell.source) and not shows_nothing(cell.source):
+            assert cell.outputs, f"no output: {cell.source}"
+        for output in cell.outputs:
+            shown = output.get("text") or "".join(map(str, output.get("data", {}).values()))
+            assert shown.strip(), f"empty output: {cell.source}"
+
+
+@each
+def test_outputs_are_of_these_sources(path):
+    notebook = read(path)
+    told = notebook.metadata.get("qasel", {}).get("source")
+    hint = f"run `python tools/rerun_notebooks.py {path.stem[:2]}`"
+    assert told == rerun.source_hash(notebook), f"outputs older than their source; {hint}"
+
+
+@each
+def test_nothing_of_the_machine(path):
+    for number, cell in enumerate(read(path).cells):
+        for text in rerun.texts(cell):
+            leak = rerun.MACHINE.search(text)
+            assert not leak, f"cell {number}: {leak[0]}"
+        assert not {"execution", "papermill"} & set(cell.metadata), f"cell {number}: times"
+    assert not {"papermill", "widgets"} & set(read(path).metadata)
+
+
+@each
+def test_cells_are_short(path):
+    for number, cell in enumerate(read(path).cells):
+        if cell.cell_type == "code":
+            assert len(cell.source.splitlines()) <= CELL_LINES, f"cell {number}"
+
+
+@each
+def test_every_widget_leaves_a_picture(path):
+    for number, cell in enumerate(read(path).cells):
+        for output in cell.get("outputs", []):
+            data = output.get("data", {})
+            assert rerun.WIDGET not in data, f"cell {number}: an empty widget when no kernel runs"
+
+
+@each
+def test_an_explorer(path):
+    assert any("Explorer(" in cell.source and cell.outputs for cell in code(path))
+
+
+@each
+def test_parse_takes_the_defaults(path):
+    defaults = parameters_of(path)
+    assert parse(path, [f"{key}={value}" for key, value in defaults.items()]) == defaults
+
+
+@each
+@pytest.mark.parametrize("assignment", ["nonsense=1", "seed", "seed=one", "seed=", "=1", "Seed=1"])
+def test_parse_refuses(path, assignment):
+    with pytest.raises(QaselError):
+        parse(path, [assignment])
+
+
+@pytest.mark.parametrize(
+    "text", ["/home/me/x", "see /tmp/a.py:3", "C:\\Users", "<x at 0x7f00aa11>", "(/root/q)"]
+)
+def test_machine_paths_are_seen(text):
+    assert rerun.MACHINE.search(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["https://x.org/home/a", "question/answer", "and/or", "1/2 + 2/5", "data/sample"]
+)
+def test_other_slashes_are_not(text):
+    assert not rerun.MACHINE.search(text)

@@ -73,7 +73,12 @@ def execute(path: Path, out: Path, assignments: list[str]) -> Path:
     os.environ.setdefault("PYDEVD_DISABLE_FILE_VALIDATION", "1")
     try:
         papermill.execute_notebook(
-            str(path), str(target), parameters=chosen, kernel_name="python3", cwd=str(path.parent)
+            str(path),
+            str(target),
+            parameters=chosen,
+            kernel_name="python3",
+            cwd=str(path.parent),
+            store_widget_state=False,  # the explorers' pictures are saved instead
         )
     except papermill.PapermillExecutionError as error:
         raise QaselError(

@@ -7,6 +7,7 @@ from qasel.papers import PAPERS
 from qasel.paths import ROOT
 from qasel.results.tables import (
     BELOW,
+    FEWEST,
     NOT_RUN,
     REPRODUCED,
     comparison,
@@ -48,7 +49,7 @@ def _told(frame: pd.DataFrame, cited: int) -> str:
         "Each cell: the paper's number / our mean over seeds ± its standard deviation, on the "
         f"test split. Of the {len(frame)} numbers of the paper's own systems: {tally}. "
         "`reproduced`: no lower than the paper less one point, or less our own 95 % interval "
-        "where that is wider. Runs: seeds, by data set. "
+        f"where that is wider (from {FEWEST} seeds on). Runs: seeds, by data set. "
     )
     text += provenance(frame) or "Nothing was run yet at the paper's scale."
     if cited:

@@ -19,6 +19,8 @@ EXTRAS = ["interval", "vectors", "devices"]
 REPRODUCED, BELOW, NOT_RUN = "reproduced", "below", "not run"
 POINT = 0.01
 """How far below the paper's number a mean may be whatever its interval."""
+FEWEST = 3
+"""Seeds from which on our interval counts: that of two is nine deviations wide either way."""
 ROUNDING = 1e-9
 """Slack for binary fractions: 0.742 − 0.01 must not lie above 0.732."""
 
@@ -91,7 +93,8 @@ def comparison(paper: str, rows: Iterable[Row] | None = None) -> pd.DataFrame:
         choices = runs.get((known.row, known.dataset), {}) if known.kind == "own" else {}
         name = pick(choices)
         ours = _summary(choices[name], known.metric.lower()) if name else {"runs": 0}
-        judged = verdict(known.value, ours.get("ours"), ours.get("interval"))
+        interval = ours.get("interval") if ours["runs"] >= FEWEST else None
+        judged = verdict(known.value, ours.get("ours"), interval)
         lines.append(
             {
                 "table": known.table,

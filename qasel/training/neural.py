@@ -120,7 +120,10 @@ class NeuralRanker(ABC):
 
     def _extend(self, words: list[str]) -> None:
         new = self.vocabulary.extend(words)
-        if new:
+        if not new:
+            return
+        # Also when called while only looking: the vectors must stay trainable.
+        with torch.inference_mode(False), torch.no_grad():
             old = self.network.vectors
             rows = old.new_zeros(len(new), old.shape[1])
             if self.vectors.size:

@@ -18,6 +18,7 @@ when the cell ran. nbconvert and code hosting sites show the latter; JupyterLab 
 the widget, so `tools/rerun_notebooks.py` leaves it out of what it saves.
 """
 
+from abc import abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from html import escape
 from typing import Any
@@ -72,16 +73,18 @@ class Explorer(widgets.VBox):
             control.observe(self.refresh, names="value")
         self.refresh()
 
+    @abstractmethod
     def view(self) -> str:
         """The picture for the present values of the controls, as HTML."""
-        raise NotImplementedError
 
     def refresh(self, _change: Any = None) -> None:
         """Draw the picture; a `QaselError` is shown in its place."""
         try:
-            self.picture.value = self.view()
+            picture = self.view()
         except QaselError as error:
-            self.picture.value = notice(str(error))
+            picture = notice(str(error))
+        # Widgets have lines as high as a button.
+        self.picture.value = f'<div style="line-height:1.4">{picture}</div>'
 
     def static(self) -> str:
         """The picture that is saved: that of the moment, and a word on what it is."""

@@ -145,6 +145,7 @@ class MeasureExplorer(Explorer):
         """The list, the precision where an answer is right, and the sums."""
         for answer, toggle in zip(self.answers, self.toggles, strict=True):
             toggle.description = f"{answer}  {RIGHT if toggle.value else WRONG}"
+            toggle.button_style = "success" if toggle.value else ""
         flags = self.relevant
         rows, found = [], 0
         for rank, (answer, flag) in enumerate(zip(self.answers, flags, strict=True), 1):

@@ -34,7 +34,9 @@ def code(path: Path) -> list[NotebookNode]:
 
 
 def ends_in_expression(source: str) -> bool:
-    """Whether the last line shows a value; `print(...)`, `;` and assignments do not."""
+    """Whether the last line shows a value; assignments and what `;` or `%%` hides do not."""
+    if source.startswith("%%"):
+        return False
     body = ast.parse(source).body
     if not body or source.rstrip().endswith(";"):
         return False

@@ -68,7 +68,6 @@ def test_check_a_changed_file(capsys, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([], "Missing command"),
         (["bogus"], "No such command 'bogus'"),
         (["data"], "Missing command; see `qasel data --help`"),
         (["data", "fetch"], "Missing argument"),

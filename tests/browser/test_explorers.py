@@ -1,0 +1,208 @@
+"""The explorers in a real browser: JupyterLab on the loopback, clicked through by Playwright.
+
+Skipped where Playwright (`pip install playwright`), JupyterLab or a Chromium is missing;
+`$QASEL_CHROMIUM` names the browser's file where it is not on the path.
+"""
+
+import os
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from qasel.notebooks import find
+
+playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+pytest.importorskip("jupyterlab", reason="jupyterlab is not installed")
+
+NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
+BROWSER = os.environ.get("QASEL_CHROMIUM") or next(filter(None, map(shutil.which, NAMES)), None)
+pytestmark = pytest.mark.skipif(not BROWSER, reason="no Chromium on this machine")
+
+TOKEN = "explorers"
+SECONDS = 60
+SETUP = """\
+from qasel import load_dataset
+from qasel.rankers import BM25, WordOverlap
+from qasel.widgets.ranking import MeasureExplorer, RankingExplorer
+data = load_dataset("sample")
+rankers = {"word overlap": WordOverlap(), "BM25": BM25()}
+history = [ranker.fit(data.train) for ranker in rankers.values()]
+"""
+CELLS = {
+    "measure": "MeasureExplorer([0, 1, 0, 0, 1, 0])",
+    "ranking": "RankingExplorer(rankers, data.dev)",
+}
+
+
+FOLDERS = ("JUPYTERLAB_WORKSPACES_DIR", "JUPYTERLAB_SETTINGS_DIR", "JUPYTER_CONFIG_DIR")
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+@pytest.fixture(scope="module")
+def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Address of a JupyterLab on a folder with one notebook an explorer."""
+    folder: Path = tmp_path_factory.mktemp("lab")
+    for name, source in CELLS.items():
+        notebook = nbformat.v4.new_notebook(
+            metadata={"kernelspec": {"name": "python3", "display_name": "python3"}},
+            cells=[nbformat.v4.new_code_cell(SETUP + source)],
+        )
+        nbformat.write(notebook, folder / f"{name}.ipynb")
+    shutil.copy(find(["00"])[0], folder)
+    port = _free_port()
+    command = [sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root"]
+    command += ["--ip=127.0.0.1", f"--port={port}", f"--ServerApp.root_dir={folder}"]
+    command += [f"--IdentityProvider.token={TOKEN}", "--LabApp.extension_manager=readonly"]
+    command += ["--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate"]
+    settings = {name: str(folder / f".{name}") for name in FOLDERS}
+    quiet = subprocess.DEVNULL
+    server = subprocess.Popen(command, env=os.environ | settings, stdout=quiet, stderr=quiet)
+    address = f"http://127.0.0.1:{port}"
+    try:
+        _wait_for(f"{address}/api?token={TOKEN}", server)
+        yield address
+    finally:
+        server.terminate()
+        server.wait(30)
+
+
+def _wait_for(url: str, server: subprocess.Popen[bytes]) -> None:
+    for _ in range(SECONDS):
+        assert server.poll() is None, "JupyterLab did not start"
+        try:
+            with urllib.request.urlopen(url, timeout=5):
+                return
+        except (urllib.error.URLError, OSError):
+            time.sleep(1)
+    pytest.fail(f"no answer of JupyterLab in {SECONDS} s")
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator["playwright.BrowserContext"]:
+    with playwright.sync_playwright() as driver:
+        context = driver.chromium.launch_persistent_context(
+            str(tmp_path_factory.mktemp("profile")),
+            executable_path=BROWSER,
+            args=FLAGS,
+            viewport={"width": 1400, "height": 1600},
+        )
+        context.set_default_timeout(1000 * SECONDS)
+        playwright.expect.set_options(timeout=1000 * SECONDS)
+        yield context
+        context.close()
+
+
+def open_notebook(browser: "playwright.BrowserContext", lab: str, name: str) -> "playwright.Page":
+    page = browser.new_page()
+    page.goto(f"{lab}/lab/tree/{name}.ipynb?token={TOKEN}&reset")
+    page.wait_for_selector(".jp-Notebook .jp-CodeCell")
+    return page
+
+
+def run_first_cell(page: "playwright.Page") -> "playwright.Locator":
+    """The output of the first cell; asked again while the kernel, not yet there, loses the call."""
+    output = page.locator(".jp-OutputArea-output:has(.widget-html)").first
+    cell = page.locator(".jp-CodeCell").first
+    for _ in range(SECONDS // 5):
+        cell.locator(".cm-content").click()
+        page.keyboard.press("Shift+Enter")
+        page.wait_for_timeout(1000)
+        if "[ ]" not in cell.locator(".jp-InputPrompt").inner_text():  # [*] or [1]
+            break
+        page.wait_for_timeout(4000)
+    output.wait_for()
+    return output
+
+
+@pytest.fixture
+def explorer(browser, lab, request: pytest.FixtureRequest) -> Iterator["playwright.Locator"]:
+    """The output of the cell that shows the explorer named by the parameter, run just now."""
+    page = open_notebook(browser, lab, request.param)
+    try:
+        yield run_first_cell(page)
+    finally:
+        if folder := os.environ.get("QASEL_SCREENSHOTS"):
+            page.screenshot(path=f"{folder}/{request.node.name}.png")
+    assert page.locator(".jp-RenderedText[data-mime-type*=stderr]").count() == 0
+    page.close()
+
+
+measure = pytest.mark.parametrize("explorer", ["measure"], indirect=True)
+ranking = pytest.mark.parametrize("explorer", ["ranking"], indirect=True)
+
+
+def says(explorer: "playwright.Locator", text: str | re.Pattern[str]) -> None:
+    playwright.expect(explorer.locator(".widget-html").last).to_contain_text(text)
+
+
+@measure
+def test_flip_answers(explorer):
+    says(explorer, "1/2 · (1/2 + 2/5)")
+    says(explorer, "0.4500")
+    explorer.get_by_role("button", name="A ✗ wrong").click()
+    says(explorer, "1/3 · (1/1 + 2/2 + 3/5)")
+    says(explorer, "0.8667")
+    playwright.expect(explorer.get_by_role("button", name="A ✓ right")).to_be_visible()
+
+
+@measure
+def test_move_answers_and_lose_all(explorer):
+    explorer.get_by_title("one rank up").nth(1).click()
+    says(explorer, "1/2 · (1/1 + 2/5)")
+    playwright.expect(explorer.get_by_role("button", name="B ✓ right")).to_be_visible()
+    for name in ("B ✓ right", "E ✓ right"):
+        explorer.get_by_role("button", name=name).click()
+    says(explorer, "No answer is right")
+
+
+@ranking
+def test_pick_another_question(explorer):
+    says(explorer, "how far does an arctic tern fly each year")
+    says(explorer, "AP 0.09")
+    explorer.get_by_role("combobox").select_option(label="who invented braille")
+    says(explorer, "AP 1.00, RR 1.00")
+    playwright.expect(explorer.get_by_role("textbox").first).not_to_be_visible()
+
+
+@ranking
+def test_type_a_question(explorer):
+    explorer.get_by_role("combobox").select_option(label="✎ type your own question …")
+    says(explorer, "Type a question")
+    explorer.get_by_role("textbox").nth(0).fill("who painted <b>this</b>")
+    explorer.get_by_role("textbox").nth(1).fill("It rained.\n+She painted this <i>wall</i>.\n\n")
+    explorer.get_by_role("button", name="Show").click()
+    says(explorer, "AP 1.00, RR 1.00")
+    says(explorer, "who painted <b>this</b>")  # shown as typed, not as a tag
+    assert explorer.locator(".widget-html i").count() == 0
+
+
+def test_saved_notebook_reads_without_a_kernel(browser, lab):
+    page = open_notebook(browser, lab, "00_start_here")
+    page.locator(".jp-OutputArea-output", has_text="precision up to here").first.wait_for()
+    for words in ("Loading widget", "Error displaying widget"):
+        assert page.get_by_text(words).count() == 0
+    page.close()

@@ -32,6 +32,7 @@ def block() -> str:
 def section(paper: str, frame: pd.DataFrame) -> str:
     """A paper's heading, how to read its table, the table, and what was not run."""
     numbers = published(paper)
+    numbers = numbers[numbers["table"].isin(frame["table"])]
     own = numbers.loc[numbers["kind"] == "own", "row"].drop_duplicates()
     cited = numbers.loc[numbers["kind"] != "own", "row"].nunique()
     frame = frame[frame["row"].isin(own)].drop_duplicates(["row", "dataset", "metric"])

@@ -173,3 +173,19 @@ def test_an_empty_candidate_has_a_finite_score_and_disturbs_nobody():
     ]
     assert scores[1].isfinite().all()
     torch.testing.assert_close(scores[1][:-1], scores[0], atol=1e-6, rtol=1e-4)
+
+
+def test_recomputing_large_batches_changes_nothing(monkeypatch):
+    model, vocabulary, split = make_model()
+    model.train()
+    batch = EncodedSplit(split, vocabulary, CPU).batch(torch.arange(3))
+    found = []
+    for limit in (1000, 0):
+        monkeypatch.setattr("qasel.papers.hierarchical_ranking.model.RECOMPUTE", limit)
+        torch.manual_seed(3)  # dropout must fall on the same numbers
+        scores = model(batch)["list"]
+        found.append(
+            [scores, *torch.autograd.grad(scores.sum(), [model.vectors, model.gates.weight])]
+        )
+    for kept, anew in zip(*found, strict=True):
+        assert torch.equal(kept, anew)

@@ -6,10 +6,15 @@ word vector, h hidden, K kernels of c channels each, H heads.
 
 import torch
 from torch import Tensor, nn
+from torch.utils.checkpoint import checkpoint
 
 from qasel.layers import MaxOverTime
 from qasel.papers.hierarchical_ranking.heads import Scheme
 from qasel.training.batching import Batch, Tile
+
+RECOMPUTE = 800
+"""Pairs a batch above which encoding and attention are computed anew in the backward pass
+rather than kept: TREC-QA's lists would fill the memory otherwise. The numbers are the same."""
 
 
 def clipped_softmax(scores: Tensor, mask: Tensor, k: int) -> Tensor:
@@ -93,7 +98,11 @@ class CompareAggregate(nn.Module):
 
     def features(self, batch: Batch) -> Tensor:
         """Matching vectors r = [r^q; r^a] of each head, `[pairs, H, 2·K·c]` (equation 5)."""
-        compared = [self.compare(tile) for tile in batch.tiles]
+        large = torch.is_grad_enabled() and len(batch.slot) > RECOMPUTE
+        compared = [
+            checkpoint(self.compare, tile, use_reentrant=False) if large else self.compare(tile)
+            for tile in batch.tiles
+        ]
         words = torch.cat(
             [question for question, _ in compared] + [answer for _, answer in compared]
         )

@@ -10,6 +10,7 @@ demo: $(VENV)/ready  ## run every notebook on the bundled sample, draw the figur
 	$(BIN)/qasel notebooks --out runs/notebooks
 	$(BIN)/qasel figures
 	$(BIN)/qasel table hierarchical-ranking
+	$(BIN)/qasel table latent-structured
 
 test: $(VENV)/ready lint  ## all tests; those on real data run where QASEL_DATA is set
 	$(BIN)/pytest tests/unit tests/notebooks tests/browser
@@ -28,7 +29,7 @@ bench: $(VENV)/ready  ## benchmarks, as ratios on this machine
 $(VENV)/ready: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt "torch==2.13.0"
-	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[notebooks,test]"
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[notebooks,parse,test]"
 	@touch $@
 
 clean:

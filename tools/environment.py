@@ -10,7 +10,7 @@ def environment() -> str:
     """The text of environment.yml: Python and pip from conda, the packages from pip."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     extras = project["optional-dependencies"]
-    packages = [*project["dependencies"], *extras["notebooks"], *extras["test"]]
+    packages = [*project["dependencies"], *extras["notebooks"], *extras["parse"], *extras["test"]]
     lines = [
         "# Written by tools/environment.py from pyproject.toml; change that instead.",
         "name: qasel",

@@ -1,0 +1,35 @@
+"""Similarities of a question and a candidate: eight numbers in [0, 1] a pair.
+
+They are the features that Barrón-Cedeño et al. (2016) rank answers by: word overlap in bags,
+sets and sequences, the partial tree kernel on dependency trees, and Explicit Semantic Analysis.
+"""
+
+from qasel.text.features.concepts import Concepts, documents
+from qasel.text.features.pairs import NAMES, cache_dir, pair_features
+from qasel.text.features.sequences import (
+    greedy_string_tiling,
+    longest_common_subsequence,
+    longest_common_substring,
+)
+from qasel.text.features.tree_kernel import partial_tree_kernel, ptk
+from qasel.text.features.trees import Tree, find_parser, parse
+from qasel.text.features.words import containment, cosine, jaccard
+
+__all__ = [
+    "NAMES",
+    "Concepts",
+    "Tree",
+    "cache_dir",
+    "containment",
+    "cosine",
+    "documents",
+    "find_parser",
+    "greedy_string_tiling",
+    "jaccard",
+    "longest_common_subsequence",
+    "longest_common_substring",
+    "pair_features",
+    "parse",
+    "partial_tree_kernel",
+    "ptk",
+]

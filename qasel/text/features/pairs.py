@@ -1,0 +1,127 @@
+"""All features of all pairs of a split, computed in parallel and kept in a cache."""
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+import numpy as np
+import pooch
+from joblib import Memory, Parallel, delayed
+from tqdm.auto import tqdm
+
+from qasel.datasets.base import Split
+from qasel.errors import QaselError
+from qasel.files import require_writable
+from qasel.text.features.concepts import Concepts, documents
+from qasel.text.features.sequences import (
+    greedy_string_tiling,
+    longest_common_subsequence,
+    longest_common_substring,
+)
+from qasel.text.features.stems import stems
+from qasel.text.features.tree_kernel import ptk
+from qasel.text.features.trees import PARSER, Tree, find_parser, parse
+from qasel.text.features.words import containment, cosine, jaccard
+
+OF_WORDS = (
+    cosine,
+    jaccard,
+    containment,
+    longest_common_substring,
+    longest_common_subsequence,
+    greedy_string_tiling,
+)
+NAMES = (*(feature.__name__ for feature in OF_WORDS), "ptk", "esa")
+"""The features, in the order of the columns."""
+
+VERSION = 1
+"""Part of what the cache goes by: raise it when a feature or the form of trees changes."""
+
+List = tuple[str, tuple[str, ...]]
+"""A question's text and its candidates'."""
+
+
+def pair_features(
+    split: Split,
+    *,
+    corpus: Split | tuple[str, ...] | str | os.PathLike[str],
+    parser: str = PARSER,
+    workers: int | None = None,
+) -> list[np.ndarray]:
+    """The features of all pairs: a float64 array `[candidates, len(NAMES)]` a question, in [0, 1].
+
+    `corpus` gives the documents of `esa` (see `documents`); `parser` is a spaCy model, for
+    `ptk`; `workers` is how many processes parse (default: one a processor), which changes
+    nothing in the result. Trees and features are kept in `cache_dir()`, so that the same texts
+    take a moment the next time. Raises `QaselError` for a corpus or parser that is not there,
+    less than one worker, or a cache that cannot be written.
+    """
+    if workers is not None and workers < 1:
+        raise QaselError(f"{workers} workers cannot work; give 1 or more, or None for all")
+    package = find_parser(parser)
+    concepts = documents(corpus)
+    lists = tuple((q.text, tuple(c.text for c in q.candidates)) for q in split)
+    require_writable(cache_dir())
+    compute = Memory(cache_dir(), verbose=0).cache(_features, ignore=["workers"])
+    table = compute(lists, concepts, package, VERSION, workers=workers)
+    ends = np.cumsum([len(candidates) for _, candidates in lists])
+    return np.split(table, ends)[:-1]
+
+
+def cache_dir() -> Path:
+    """The cache's folder: `features` under `$QASEL_CACHE`, else under the user's cache.
+
+    joblib keeps results there as pickles. They are only what this machine's own runs wrote;
+    delete the folder at any time.
+    """
+    return Path(os.environ.get("QASEL_CACHE") or pooch.os_cache("qasel")) / "features"
+
+
+def _features(
+    lists: tuple[List, ...],
+    concepts: tuple[str, ...],
+    package: tuple[str, str],
+    version: int,
+    workers: int | None,
+) -> np.ndarray:
+    """Features of all pairs, one list after the other, float64 `[pairs, len(NAMES)]`."""
+    trees = _parsed(lists, package, version, workers)
+    space = Concepts(concepts)
+    rows = [np.empty((0, len(NAMES)))]
+    for question, candidates in tqdm(lists, desc="features", unit="question"):
+        asked = stems(question)
+        columns = [[feature(asked, stems(text)) for text in candidates] for feature in OF_WORDS]
+        columns.append([ptk(trees[question], trees[text]) for text in candidates])
+        columns.append(space.similarity(question, candidates))
+        rows.append(np.column_stack(columns))
+    return np.concatenate(rows)
+
+
+def _parsed(
+    lists: Iterable[List], package: tuple[str, str], version: int, workers: int | None
+) -> dict[str, Tree]:
+    """The tree of each different text, parsed question by question.
+
+    A block is a question's texts that no question before it has: that is what is cached, so
+    that a killed run, or part of a split, finds the trees that are done.
+    """
+    trees: dict[str, Tree] = {}
+    blocks = []
+    seen: set[str] = set()
+    for question, candidates in lists:
+        block = [text for text in dict.fromkeys([question, *candidates]) if text not in seen]
+        seen.update(block)
+        if block:
+            blocks.append(block)
+    cached = Memory(cache_dir(), verbose=0).cache(_trees)
+    results = Parallel(n_jobs=workers or -1, return_as="generator")(
+        delayed(cached)(block, package, version) for block in blocks
+    )
+    results = tqdm(results, "parse", len(blocks), unit="question")
+    for block, found in zip(blocks, results, strict=True):
+        trees.update(zip(block, found, strict=True))
+    return trees
+
+
+def _trees(texts: list[str], package: tuple[str, str], version: int) -> list[Tree]:
+    return parse(texts, package[0])

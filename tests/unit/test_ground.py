@@ -16,7 +16,7 @@ ORDER = [
     ("errors", "paths", "files"),
     ("datasets",),
     ("text",),
-    ("evaluation",),
+    ("evaluation", "interleaving"),
     ("rankers",),
     ("layers",),
     ("training",),

@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from qasel.errors import QaselError
-from qasel.papers.hierarchical_ranking import VARIANTS, recipe
+from qasel.papers.hierarchical_ranking import SCHEMES, recipe
 from qasel.results.compare import significance
 from qasel.results.ledger import Row
 from qasel.results.tables import (
@@ -62,7 +62,7 @@ def test_published_holds_both_tables():
     assert (len(first), first["row"].nunique()) == (24 * 4 - 3 * 2, 24)
     assert (len(second), second["row"].nunique()) == (16, 4)
     own = numbers[numbers["kind"] == "own"]
-    assert set(own["row"]) == set(VARIANTS)
+    assert set(own["row"]) == set(SCHEMES)
     assert len(own) == (12 + 4) * 4
     keys = ["table", "row", "dataset", "metric"]
     assert not numbers.duplicated(keys).any()

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from qasel.errors import QaselError
 
 LEVELS = ("point", "pair", "list")
+LOSSES = (*LEVELS, "ap")
 
 
 @dataclass(frozen=True)
@@ -31,7 +32,7 @@ class Scheme:
     def __post_init__(self) -> None:
         earlier: set[str] = set()
         for head in self.heads:
-            if head.loss not in LEVELS or not set(head.reads) <= earlier:
+            if head.loss not in LOSSES or not set(head.reads) <= earlier:
                 raise QaselError(f"head {head.name!r} has an unknown loss or reads a later head")
             earlier.add(head.name)
         if self.ranks not in earlier:
@@ -74,3 +75,11 @@ SCHEMES: dict[str, Scheme] = {
 }
 # The rebuilt baseline (Bian et al. 2017) has the form of CA(list); its recipe sets k-max attention.
 SCHEMES["DCA"] = SCHEMES["CA(list)"]
+
+BEYOND: dict[str, Scheme] = {
+    "CA(ap)": Scheme((Head("list", "ap"),), "list"),
+    "PRI(list→ap)": Scheme(
+        (POINT, Head("pair", "pair", ("point",)), Head("list", "ap", ("pair",))), "list"
+    ),
+}
+"""Not in the paper: CA(list) and PRI(list) with the list level trained for AP itself."""

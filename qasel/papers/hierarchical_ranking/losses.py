@@ -1,4 +1,4 @@
-"""The three losses, each over padded lists `[questions, candidates]` (equations 6, 8 and 9).
+"""The losses, each over padded lists `[questions, candidates]` (equations 6, 8 and 9, and AP).
 
 All return a mean over the questions of the batch. `labels` are 0 or 1 (0 at
 padding), `mask` is true where there is a candidate. Padding never counts.
@@ -7,6 +7,8 @@ padding), `mask` is true where there is a candidate. Padding never counts.
 import torch
 from torch import Tensor
 from torch.nn import functional as F
+
+from qasel.interleaving import harmonic, structured_hinge
 
 
 def point_loss(scores: Tensor, labels: Tensor, mask: Tensor) -> Tensor:
@@ -58,3 +60,26 @@ def list_loss(scores: Tensor, labels: Tensor, mask: Tensor, mean: str = "batch")
     if mean == "list":
         return (terms.sum(1) / mask.sum(1)).mean()
     return terms.sum() / mask.sum()
+
+
+def ap_loss(scores: Tensor, labels: Tensor, mask: Tensor) -> Tensor:
+    """Structured hinge loss of 1 − AP, the most violating ranking found exactly.
+
+    The objective of Haponchyk and Moschitti (equation 4, position weights 1 / j) with the
+    network's scores in place of a linear model's: what they name as future work. Its C is 1,
+    as the network may scale its scores at will. A list without both kinds adds 0.
+    """
+    real = scores[mask]
+    counts = mask.sum(1)
+    first = torch.cat([counts.new_zeros(1), counts.cumsum(0)])
+    values, gradient = structured_hinge(
+        real.detach().double().cpu().numpy(),
+        (labels[mask] > 0.5).cpu().numpy(),
+        first.cpu().numpy(),
+        harmonic(scores.shape[1]),
+        1.0,
+    )
+    # A function with this value and this gradient: the rankings are constants to autograd.
+    moved = (real * torch.from_numpy(gradient).to(real)).sum()
+    total = moved - moved.detach() + float(values.sum())
+    return total / len(scores)

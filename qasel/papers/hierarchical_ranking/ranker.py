@@ -8,7 +8,7 @@ from torch import Tensor, nn
 
 from qasel.datasets.base import Candidate, Question, Split
 from qasel.evaluation import Run
-from qasel.papers.hierarchical_ranking.losses import list_loss, pair_loss, point_loss
+from qasel.papers.hierarchical_ranking.losses import ap_loss, list_loss, pair_loss, point_loss
 from qasel.papers.hierarchical_ranking.model import CompareAggregate
 from qasel.papers.hierarchical_ranking.recipes import HierarchicalRecipe
 from qasel.text import tokenize
@@ -73,6 +73,8 @@ class HierarchicalRanker(NeuralRanker):
         if kind == "pair":
             r = self.recipe
             return pair_loss(scores, batch.labels, batch.mask, r.margin, r.pairs)
+        if kind == "ap":
+            return ap_loss(scores, batch.labels, batch.mask)
         return list_loss(scores, batch.labels, batch.mask, self.recipe.list_mean)
 
     def scores(self, batch: Batch) -> Tensor:

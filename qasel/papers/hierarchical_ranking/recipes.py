@@ -3,13 +3,13 @@
 from dataclasses import dataclass
 
 from qasel.errors import QaselError
-from qasel.papers.hierarchical_ranking.heads import SCHEMES, Scheme
+from qasel.papers.hierarchical_ranking.heads import BEYOND, SCHEMES, Scheme
 from qasel.training.recipe import Recipe
 
 PAPER = "hierarchical-ranking"
 MAIN = "PRI(list)"
 CHOICES = {
-    "variant": tuple(SCHEMES),
+    "variant": tuple(SCHEMES | BEYOND),
     "scale": ("paper", "quick"),
     "pairs": ("all", "hardest"),
     "list_mean": ("batch", "list"),
@@ -62,7 +62,7 @@ class HierarchicalRecipe(Recipe):
     @property
     def scheme(self) -> Scheme:
         """The heads of this variant."""
-        return SCHEMES[self.variant]
+        return (SCHEMES | BEYOND)[self.variant]
 
 
 K_MAX = 5

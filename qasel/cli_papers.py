@@ -39,7 +39,7 @@ def run(
         chosen = home.recipe(name, dataset).set(set_ or [])
         recipes += [chosen.change(seed=seed) for seed in parse_seeds(seeds)]
     for chosen in recipes:
-        row = measure(chosen, home.Ranker, place, out, data_dir)
+        row = measure(chosen, home.ranker, place, out, data_dir)
         dev, test = row.scores["dev"], row.scores["test"]
         tqdm.write(
             f"{chosen.variant}  {chosen.dataset} ({chosen.protocol})  seed {chosen.seed}  "

@@ -31,11 +31,11 @@ def rank(
         raise QaselError(f"{model_dir} is not a model folder: no readable recipe.json") from error
     split = read_questions(questions_file)
     try:
-        known: Vectors = load_vectors(vectors, data_dir)
+        known = load_vectors(vectors, data_dir) if vectors else Vectors.empty("")
     except QaselError as error:
         typer.echo(f"qasel: warning: {error}; words new to the model count as unknown", err=True)
         known = Vectors.empty(vectors)
-    run = paper(name).Ranker.load(model_dir, known, place).rank(split)
+    run = paper(name).load(model_dir, known, place).rank(split)
     if out:
         run.write(out)
     else:

@@ -1,9 +1,9 @@
 """One room a paper; no room imports another.
 
 Each room offers `VARIANTS` (names of the rows that can be run), `MAIN` (the
-paper's own system), `recipe(variant, dataset, …)` and `Ranker`, made from a
-recipe, word vectors and a device; its `published.csv` has the paper's numbers,
-its module `figures` draws.
+paper's own system), `recipe(variant, dataset, …)`, and two ways to a ranker:
+`ranker(recipe, vectors, device)` and `load(folder, vectors, device)`. Its
+`published.csv` has the paper's numbers, its module `figures` draws.
 """
 
 import difflib
@@ -14,7 +14,11 @@ from typing import Any
 
 from qasel.errors import QaselError
 
-PAPERS = {"hierarchical-ranking": "Hierarchical Ranking for Answer Selection (Gao et al. 2020)"}
+PAPERS = {
+    "hierarchical-ranking": "Hierarchical Ranking for Answer Selection (Gao et al. 2020)",
+    "latent-structured": "A Study of Latent Structured Prediction Approaches to Passage Reranking "
+    "(Haponchyk and Moschitti 2019)",
+}
 
 
 def paper(name: str) -> ModuleType:

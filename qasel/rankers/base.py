@@ -13,12 +13,14 @@ class History:
     """How a fit went.
 
     `epochs` has one dict an epoch, with keys such as "epoch", "loss", "dev_map"; it is empty
-    for a ranker that learns without epochs. `best_epoch` is the "epoch" of the model kept.
+    for a ranker that learns without epochs. `best_epoch` is the "epoch" of the model kept;
+    `chosen` are the values that were picked on dev, such as {"C": 10.0}.
     """
 
     epochs: list[dict[str, float]] = field(default_factory=list)
     best_epoch: int | None = None
     seconds: float = 0.0
+    chosen: dict[str, float] = field(default_factory=dict)
 
 
 @runtime_checkable

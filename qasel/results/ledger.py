@@ -11,7 +11,7 @@ import platform
 import statistics
 import subprocess
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +27,8 @@ class Row:
     """A finished run: what it depended on, what it scored, where and when it ran.
 
     `scores` and `per_question` map a split ("dev", "test") to measures in 0..1;
-    `history` is one dict an epoch; `seconds` counts training only.
+    `history` is one dict an epoch; `seconds` counts training only; `chosen` are values picked
+    on dev by the run itself, such as C.
     """
 
     recipe: dict[str, Any]
@@ -37,13 +38,14 @@ class Row:
     questions: dict[str, int]
     per_question: dict[str, dict[str, dict[str, float]]]
     history: list[dict[str, float]]
-    best_epoch: int
+    best_epoch: int | None
     seconds: float
     device: str
     vectors: dict[str, Any]
     versions: dict[str, str]
     revision: str
     finished: str
+    chosen: dict[str, float] = field(default_factory=dict)
 
     def write(self, folder: Path | None = None) -> Path:
         """Add the row to the ledger (or to another folder), in place of an older one like it."""

@@ -3,17 +3,37 @@
 import datetime
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any, Protocol
 
 import torch
 
-from qasel.datasets import Dataset, load_dataset
-from qasel.evaluation import evaluate
+from qasel.datasets import Dataset
+from qasel.datasets.base import Split
+from qasel.evaluation import Run, evaluate
 from qasel.files import require_writable
+from qasel.rankers.base import History
 from qasel.results.ledger import Row, code_revision, versions
 from qasel.text import Vectors, load_vectors, tokenize
-from qasel.training import NeuralRanker, Recipe, describe_device
+from qasel.training import Recipe, describe_device
 
-MakeRanker = Callable[[Recipe, Vectors, torch.device], NeuralRanker]
+
+class Learner(Protocol):
+    """What `measure` needs of a ranker."""
+
+    def fit(self, train: Split, dev: Split, folder: Path | None = None) -> History:
+        """Learn; a folder is for checkpoints, from which a killed run goes on."""
+        ...
+
+    def rank(self, split: Split) -> Run:
+        """Score every candidate."""
+        ...
+
+    def save(self, folder: Path) -> None:
+        """Write the model."""
+        ...
+
+
+MakeRanker = Callable[[Recipe, Vectors, torch.device], Learner]
 
 
 def measure(
@@ -33,7 +53,7 @@ def measure(
     if done.exists():
         return Row.read(done)
     revision = code_revision()
-    dataset = load_dataset(recipe.dataset, recipe.protocol, data_dir)
+    dataset = recipe.load(data_dir)
     vectors = vectors_for(recipe, dataset, data_dir)
     # Before the hours of training, and after all that may be wrong with the input.
     require_writable(folder)
@@ -59,9 +79,10 @@ def measure(
         best_epoch=history.best_epoch,
         seconds=round(history.seconds, 1),
         device=describe_device(device),
-        vectors={"name": vectors.name, "coverage": round(_coverage(vectors, dataset), 4)},
+        vectors=_described(vectors, dataset),
         versions=versions(),
         revision=revision,
+        chosen=history.chosen,
         finished=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
     )
     row.write()
@@ -71,7 +92,9 @@ def measure(
 
 
 def vectors_for(recipe: Recipe, dataset: Dataset, data_dir: str | None = None) -> Vectors:
-    """The recipe's word vectors, cut to the words of the data set."""
+    """The recipe's word vectors, cut to the words of the data set; none if it names none."""
+    if not recipe.vectors:
+        return Vectors.empty("")
     return load_vectors(recipe.vectors, data_dir, _words(dataset))
 
 
@@ -81,5 +104,7 @@ def _words(dataset: Dataset) -> set[str]:
     return {word for text in texts for word in tokenize(text)}
 
 
-def _coverage(vectors: Vectors, dataset: Dataset) -> float:
-    return vectors.coverage(_words(dataset))
+def _described(vectors: Vectors, dataset: Dataset) -> dict[str, Any]:
+    if not vectors.name:
+        return {"name": ""}
+    return {"name": vectors.name, "coverage": round(vectors.coverage(_words(dataset)), 4)}

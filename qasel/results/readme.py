@@ -25,8 +25,12 @@ _Key = tuple[str, str]
 
 
 def block() -> str:
-    """What stands between the markers: a section a paper, from the ledger."""
-    return "\n".join(section(name, comparison(name)) for name in PAPERS)
+    """What stands between the markers: a section a paper, from the ledger; test scores only."""
+    frames = {name: comparison(name) for name in PAPERS}
+    return "\n".join(
+        section(name, frame[~frame["metric"].str.startswith("dev ")])
+        for name, frame in frames.items()
+    )
 
 
 def section(paper: str, frame: pd.DataFrame) -> str:

@@ -27,6 +27,9 @@ ROUNDING = 1e-9
 VECTORS = "glove.840B.300d"
 """The vectors of the papers: rows with them go before rows with others."""
 
+MEASURES = {"MAP": "map", "MRR": "mrr", "P@1": "p1"}
+"""Names in `published.csv` → ours. "dev MAP" is that of the dev split; "MAP" alone of test."""
+
 Choices = dict[str, list[Row]]
 """Rows by the vectors they were run with."""
 
@@ -92,7 +95,7 @@ def comparison(paper: str, rows: Iterable[Row] | None = None) -> pd.DataFrame:
     for known in published(paper).itertuples():
         choices = runs.get((known.row, known.dataset), {}) if known.kind == "own" else {}
         name = pick(choices)
-        ours = _summary(choices[name], known.metric.lower()) if name else {"runs": 0}
+        ours = _summary(choices[name], known.metric) if name else {"runs": 0}
         interval = ours.get("interval") if ours["runs"] >= FEWEST else None
         judged = verdict(known.value, ours.get("ours"), interval)
         lines.append(
@@ -112,8 +115,9 @@ def comparison(paper: str, rows: Iterable[Row] | None = None) -> pd.DataFrame:
     return frame.astype(dict.fromkeys(("paper", "ours", "std", "interval"), float))
 
 
-def _summary(rows: list[Row], measure: str) -> dict[str, Any]:
-    values = [row.scores["test"][measure] for row in rows]
+def _summary(rows: list[Row], metric: str) -> dict[str, Any]:
+    *split, measure = metric.split()
+    values = [row.scores[split[0] if split else "test"][MEASURES[measure]] for row in rows]
     _, deviation, half_width = mean_interval(values)
     return {
         "ours": statistics.fmean(values),

@@ -8,6 +8,7 @@ import json
 from dataclasses import dataclass
 from typing import Any, Self
 
+from qasel.datasets import Dataset, load_dataset
 from qasel.errors import QaselError
 
 
@@ -26,6 +27,10 @@ class Recipe:
     vectors: str
     scale: str = "paper"
     seed: int = 0
+
+    def load(self, data_dir: str | None = None) -> Dataset:
+        """The data that the recipe learns from and is measured on."""
+        return load_dataset(self.dataset, self.protocol, data_dir)
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values, as they are written to the ledger."""

@@ -1,0 +1,44 @@
+"""Paper 2: latent structured prediction for passage reranking (Haponchyk and Moschitti 2019)."""
+
+import json
+from pathlib import Path
+
+import torch
+
+from qasel.papers.latent_structured.cnn import PairCNN
+from qasel.papers.latent_structured.inference import most_violating
+from qasel.papers.latent_structured.ranker import StructuredRanker
+from qasel.papers.latent_structured.recipes import (
+    CNN,
+    MAIN,
+    VARIANTS,
+    StructuredRecipe,
+    recipe,
+)
+from qasel.text import Vectors
+
+__all__ = [
+    "MAIN",
+    "VARIANTS",
+    "PairCNN",
+    "StructuredRanker",
+    "load",
+    "most_violating",
+    "ranker",
+    "recipe",
+]
+
+
+def ranker(
+    settings: StructuredRecipe, vectors: Vectors, device: torch.device
+) -> StructuredRanker | PairCNN:
+    """The ranker of a variant, untrained."""
+    kind = PairCNN if settings.variant == CNN else StructuredRanker
+    return kind(settings, vectors, device)
+
+
+def load(folder: Path, vectors: Vectors, device: torch.device) -> StructuredRanker | PairCNN:
+    """A ranker that was saved in a folder."""
+    saved = json.loads((Path(folder) / "recipe.json").read_text(encoding="utf-8"))
+    kind = PairCNN if saved["variant"] == CNN else StructuredRanker
+    return kind.load(folder, vectors, device)

@@ -1,0 +1,37 @@
+"""The baseline: an SVM with a polynomial kernel that classifies pairs (section 5.1.1)."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from sklearn.svm import SVC
+
+from qasel.papers.latent_structured.lists import Lists
+
+BLOCK = 4096
+"""Candidates scored at a time."""
+
+
+@dataclass(frozen=True)
+class KernelSvm:
+    """What scoring needs: support vectors `[S, d]`, their coefficients `[S]`, and the kernel.
+
+    Kept as arrays, because a saved scikit-learn model would have to be unpickled.
+    """
+
+    support: np.ndarray
+    coefficients: np.ndarray
+    degree: int
+
+    @classmethod
+    def fit(cls, train: Lists, degree: int) -> "KernelSvm":
+        """Pairs as instances, kernel (x · y + 1)^degree, C = 1 (the paper names none)."""
+        model = SVC(kernel="poly", degree=degree, gamma=1.0, coef0=1.0, cache_size=1000)
+        model.fit(train.features, train.positive)
+        return cls(model.support_vectors_, model.dual_coef_[0], degree)
+
+    def scores(self, features: np.ndarray) -> np.ndarray:
+        """Decision values up to a constant, `[T]`."""
+        blocks = np.array_split(features, max(1, -(-len(features) // BLOCK)))
+        return np.concatenate(
+            [((x @ self.support.T + 1.0) ** self.degree) @ self.coefficients for x in blocks]
+        )

@@ -1,0 +1,149 @@
+"""Paper 2's learners as rankers: features, a learner, and C chosen on dev."""
+
+import json
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Self
+
+import numpy as np
+import torch
+from tqdm.auto import tqdm
+
+from qasel.datasets.base import Split
+from qasel.errors import QaselError
+from qasel.evaluation import Run, evaluate
+from qasel.files import write_whole
+from qasel.papers.latent_structured import margin, perceptron
+from qasel.papers.latent_structured.cnn import PairCNN
+from qasel.papers.latent_structured.kernel_svm import KernelSvm
+from qasel.papers.latent_structured.lists import Lists, first_candidates
+from qasel.papers.latent_structured.recipes import StructuredRecipe
+from qasel.rankers.base import History
+from qasel.text import Vectors
+from qasel.text.features import documents, pair_features
+from qasel.training import checkpoint
+from qasel.training.neural import recipe_from
+
+
+class StructuredRanker:
+    """A linear (or polynomial) model of pair features, for every variant but the CNN itself."""
+
+    def __init__(
+        self, recipe: StructuredRecipe, vectors: Vectors | None, device: torch.device
+    ) -> None:
+        self.recipe = recipe
+        self.vectors = vectors
+        self.device = device
+        self.network: PairCNN | None = None
+        self.documents: tuple[str, ...] = ()
+        self.weights = np.zeros(0)
+        self.svm: KernelSvm | None = None
+
+    def fit(
+        self,
+        train: Split,
+        dev: Split,
+        folder: Path | None = None,
+        on_epoch: Callable[[list[dict[str, float]]], None] | None = None,
+    ) -> History:
+        """Learn from the mixed lists of `train`; C and the best epoch are those of `dev`.
+
+        A CNN that gives the features is trained first, in the folder beside `folder` that its
+        own row uses, or read from there. Raises `QaselError` if no list is mixed.
+        """
+        started = time.perf_counter()
+        self._prepare(train, dev, folder)
+        mixed = first_candidates(train, self.recipe.cut or None)
+        if not mixed:
+            raise QaselError(f"{train.name}: no question has both a right and a wrong candidate")
+        lists = Lists.of(mixed, self.features(mixed))
+        if self.recipe.learner == "svm":
+            self.svm = KernelSvm.fit(lists, self.recipe.degree)
+            return History(seconds=time.perf_counter() - started)
+        dev_lists = Lists.of(dev, self.features(dev))
+
+        def dev_map(weights: np.ndarray) -> float:
+            scores = dev_lists.split(dev_lists.features @ weights)
+            return evaluate(Run.from_scores(dev, scores, "dev"), dev).map
+
+        best, chosen = None, 0.0
+        for cost in tqdm(self._costs(), desc="C", unit="value", leave=False):
+            learnt = self._learn(lists, dev_map, cost)
+            if best is None or learnt.dev_map > best.dev_map:
+                best, chosen = learnt, cost
+        assert best is not None
+        self.weights = best.weights
+        if on_epoch:
+            on_epoch(best.epochs)
+        spent = time.perf_counter() - started
+        return History(best.epochs, best.best_epoch, spent, {"C": chosen})
+
+    def _costs(self) -> tuple[float, ...]:
+        """Plain LSP has no loss to scale."""
+        return self.recipe.costs if self.recipe.search != "none" else (0.0,)
+
+    def _learn(
+        self, lists: Lists, dev_map: Callable[[np.ndarray], float], cost: float
+    ) -> perceptron.Learnt:
+        r = self.recipe
+        if r.learner == "lsp":
+            return perceptron.learn(
+                lists, dev_map, search=r.search, C=cost, epochs=r.epochs, seed=r.seed
+            )
+        if r.learner == "lssvm":
+            return margin.lssvm(lists, dev_map, search=r.search, C=cost)
+        return margin.svm_map(lists, dev_map, C=cost)
+
+    def _prepare(self, train: Split, dev: Split, folder: Path | None) -> None:
+        if not self.recipe.on_cnn:
+            self.documents = documents(train)
+            return
+        recipe = self.recipe.cnn
+        assert self.vectors is not None
+        self.network = PairCNN(recipe, self.vectors, self.device)
+        self.network.fit(train, dev, folder.parent / recipe.slug if folder else None)
+
+    def features(self, split: Split) -> list[np.ndarray]:
+        """The features of a split, float64 `[candidates, d]` a question."""
+        if self.network is not None:
+            return self.network.vectors_of(split)
+        return pair_features(split, corpus=self.documents)
+
+    def rank(self, split: Split) -> Run:
+        """Score every candidate of `split`; labels are not looked at."""
+        scores = []
+        for rows in self.features(split):
+            scores.append(self.svm.scores(rows) if self.svm else rows @ self.weights)
+        return Run.from_scores(split, scores, self.recipe.slug)
+
+    def save(self, folder: Path) -> None:
+        """Write recipe, weights and what the features need to a folder."""
+        folder = Path(folder)
+        folder.mkdir(parents=True, exist_ok=True)
+        tensors = {"weights": torch.from_numpy(self.weights)}
+        if self.svm:
+            tensors = {
+                "support": torch.from_numpy(self.svm.support),
+                "coefficients": torch.from_numpy(self.svm.coefficients.copy()),
+            }
+        values = {"recipe": self.recipe.as_dict(), "documents": self.documents}
+        checkpoint.save(folder / "model.safetensors", tensors, values)
+        if self.network:
+            self.network.save(folder / "cnn")
+        write_whole(folder / "recipe.json", json.dumps(self.recipe.as_dict(), indent=1) + "\n")
+
+    @classmethod
+    def load(cls, folder: Path, vectors: Vectors, device: torch.device) -> Self:
+        """Read what `save` wrote."""
+        tensors, values = checkpoint.load(Path(folder) / "model.safetensors")
+        ranker = cls(recipe_from(values["recipe"], StructuredRecipe), vectors, device)
+        ranker.documents = tuple(values["documents"])
+        if ranker.recipe.learner == "svm":
+            support, coefficients = tensors["support"].numpy(), tensors["coefficients"].numpy()
+            ranker.svm = KernelSvm(support, coefficients, ranker.recipe.degree)
+        else:
+            ranker.weights = tensors["weights"].numpy()
+        if ranker.recipe.on_cnn:
+            ranker.network = PairCNN.load(Path(folder) / "cnn", vectors, device)
+        return ranker

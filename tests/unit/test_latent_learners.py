@@ -1,0 +1,202 @@
+"""The learners of paper 2: a perceptron step by hand, a QP by hand, folds, cutting, saving."""
+
+import itertools
+
+import numpy as np
+import pytest
+import torch
+
+import qasel
+from qasel.datasets.base import Candidate, Question, Split
+from qasel.errors import QaselError
+from qasel.evaluation import Run
+from qasel.interleaving import harmonic
+from qasel.papers.latent_structured import PairCNN, StructuredRanker, load, ranker, recipe
+from qasel.papers.latent_structured.cutting_plane import Cuts, structural_svm
+from qasel.papers.latent_structured.folds import FOLDS, fold_of
+from qasel.papers.latent_structured.lists import Lists, first_candidates
+from qasel.papers.latent_structured.margin import correct_tops, lssvm, svm_map, violating_tops
+from qasel.papers.latent_structured.perceptron import EXACT, learn, one_epoch
+from qasel.text import Vectors
+
+CPU = torch.device("cpu")
+
+
+def question(name, labels):
+    candidates = tuple(
+        Candidate(f"{name}-{i}", f"text {i}", label, i) for i, label in enumerate(labels)
+    )
+    return Question(name, f"what is {name}", candidates)
+
+
+def toy(questions=60, noise=0.05, seed=0):
+    """Lists whose positives are those with the highest hidden linear score, and the score."""
+    rng = np.random.default_rng(seed)
+    hidden = np.array([1.0, -2.0, 0.5])
+    features, labels = [], []
+    for _ in range(questions):
+        rows = rng.random((int(rng.integers(4, 9)), 3))
+        order = np.argsort(-(rows @ hidden + rng.normal(size=len(rows)) * noise))
+        label = np.zeros(len(rows), int)
+        label[order[: int(rng.integers(1, 3))]] = 1
+        features.append(rows)
+        labels.append(label)
+    split = Split("toy", tuple(question(f"q{i}", y.tolist()) for i, y in enumerate(labels)))
+    return split, Lists.of(split, features)
+
+
+def map_of(split, lists):
+    def score(weights):
+        run = Run.from_scores(split, lists.split(lists.features @ weights), "t")
+        return qasel.evaluate(run, split).map
+
+    return score
+
+
+def test_one_step_of_the_perceptron_by_hand():
+    # Positive (1, 0) and negative (0, 1); at w = 0 all rankings tie, so the negative goes first.
+    # w += 1 · (1, 0) + 1/2 · (0, 1) − 1 · (0, 1) − 1/2 · (1, 0).
+    features, positive = np.eye(2), np.array([True, False])
+    weights, total = np.zeros(2), np.zeros(2)
+    arguments = (features, positive, np.array([0, 2]), np.array([0]), harmonic(2))
+    updates = one_epoch(*arguments, 0.0, EXACT, weights, total)
+    assert updates == 1
+    assert weights.tolist() == [0.5, -0.5]
+    assert total.tolist() == [0.5, -0.5]
+    # Now the ranking is right: no update, but the average goes on.
+    assert one_epoch(*arguments, 0.0, EXACT, weights, total) == 0
+    assert total.tolist() == [1.0, -1.0]
+
+
+@pytest.mark.parametrize("search", ["none", "greedy", "exact"])
+def test_perceptrons_learn(search):
+    split, lists = toy()
+    learnt = learn(lists, map_of(split, lists), search=search, C=1.0, epochs=15, seed=0)
+    assert learnt.dev_map == max(row["dev_map"] for row in learnt.epochs) > 0.97
+    assert learnt.dev_map == learnt.epochs[learnt.best_epoch - 1]["dev_map"]
+    again = learn(lists, map_of(split, lists), search=search, C=1.0, epochs=15, seed=0)
+    assert again.weights.tolist() == learnt.weights.tolist()
+
+
+def test_the_quadratic_programme_by_hand():
+    # One cut (d, l) = (2, 1): minimise w²/2 + s · max(0, 1 − 2 w). For large s: w = 1/2, else 2 s.
+    cuts = Cuts([np.array([-2.0])], [1.0])
+    for scale, expected in ((10.0, 0.5), (0.1, 0.2)):
+        weights, slack = cuts.solve(np.zeros(1), scale)
+        assert weights[0] == pytest.approx(expected, abs=1e-6)
+        assert slack == pytest.approx(max(0, 1 - 2 * expected), abs=1e-6)
+
+
+def test_cutting_planes_reach_the_minimum():
+    _, lists = toy(20)
+    positions = harmonic(lists.longest)
+    correct = correct_tops(np.zeros(len(lists.positive)), lists.positive, lists.first, positions)
+    correct = correct @ lists.features / len(lists)
+
+    def find(weights):
+        scores = lists.features @ weights
+        found, losses = violating_tops(scores, lists.positive, lists.first, positions, EXACT)
+        return found @ lists.features / len(lists), float(losses.mean())
+
+    cuts = Cuts()
+    weights, objective = structural_svm(cuts, correct, find, 50.0, 1e-4)
+    # No other point is better under the same cuts.
+    gaps, losses = correct - np.array(cuts.features), np.array(cuts.losses)
+    rng = np.random.default_rng(0)
+    for _ in range(300):
+        other = weights + rng.normal(size=3) * rng.choice([0.01, 0.1, 1.0])
+        slack = max(0.0, (losses - gaps @ other).max())
+        assert 0.5 * other @ other + 50.0 * slack >= objective - 1e-4
+
+
+@pytest.mark.parametrize("search", ["greedy", "exact"])
+def test_large_margin_learners_learn(search):
+    split, lists = toy()
+    learnt = lssvm(lists, map_of(split, lists), search=search, C=10.0)
+    assert learnt.dev_map > 0.9
+    objectives = [row["objective"] for row in learnt.epochs]
+    assert all(b <= a + 1e-3 for a, b in itertools.pairwise(objectives))
+
+
+def test_svm_map_learns():
+    split, lists = toy()
+    assert svm_map(lists, map_of(split, lists), C=1000.0).dev_map > 0.95
+
+
+def test_features_that_are_not_numbers_are_named():
+    split = Split("train", (question("q", [1, 0]),))
+    with pytest.raises(QaselError, match="train: question 'q', candidate 'q-1': feature 0 is nan"):
+        Lists.of(split, [np.array([[1.0], [np.nan]])])
+
+
+def test_lists_are_cut_in_the_order_of_the_file():
+    split = Split("s", (question("a", [1, 0, 1, 0]), question("b", [0, 0, 1])))
+    shuffled = split.shuffled()
+    cut = first_candidates(shuffled, 2)
+    # b loses its only positive, so it is no longer mixed.
+    assert [q.id for q in cut] == ["a"]
+    assert sorted(c.place for c in cut[0].candidates) == [0, 1]
+    assert [q.id for q in first_candidates(shuffled, None)] == ["a", "b"]
+
+
+def test_folds_are_disjoint_and_complete():
+    split = Split("s", tuple(question(str(i), [1, 0]) for i in range(23)))
+    splits = {"train": split, "dev": split, "test": split}
+    folds = [fold_of(splits, fold) for fold in range(FOLDS)]
+    for name in ("dev", "test"):
+        ids = [q.id for fold in folds for q in fold[name]]
+        assert sorted(ids) == sorted(q.id for q in split)
+    for fold in folds:
+        assert {q.id for q in fold["train"]} == {q.id for q in split} - {q.id for q in fold["test"]}
+
+
+@pytest.fixture
+def sample(monkeypatch, tmp_path):
+    monkeypatch.setenv("QASEL_CACHE", str(tmp_path / "cache"))
+    data = qasel.load_dataset("sample", "mixed")
+    return {name: Split(name, split[:12]) for name, split in data.splits.items()}
+
+
+@pytest.mark.parametrize("variant", ["LSP-AP*", "SVM", "LSSVM-AP (CNN)", "CNN"])
+def test_a_saved_model_ranks_as_before(variant, sample, tmp_path):
+    if "CNN" not in variant:
+        pytest.importorskip("spacy", reason="the tree kernel needs a parser (extra: parse)")
+    chosen = recipe(variant, "sample", scale="quick").set(["cnn_epochs=2", "epochs=3"])
+    vectors = qasel.load_vectors("sample") if chosen.on_cnn else Vectors.empty("")
+    model = ranker(chosen, vectors, CPU)
+    history = model.fit(sample["train"], sample["dev"], tmp_path / chosen.slug)
+    if isinstance(model, StructuredRanker) and chosen.learner != "svm":
+        assert history.chosen["C"] in chosen.costs
+    run = model.rank(sample["test"])
+    model.save(tmp_path / "model")
+    again = load(tmp_path / "model", vectors, CPU)
+    assert isinstance(again, PairCNN if variant == "CNN" else StructuredRanker)
+    assert again.rank(sample["test"]).text() == run.text()
+
+
+def test_a_split_without_mixed_lists_is_refused(sample, tmp_path):
+    split = Split("train", tuple(question(str(i), [0, 0]) for i in range(3)))
+    chosen = recipe("LSP (CNN)", "sample", scale="quick").set(["cnn_epochs=1"])
+    model = ranker(chosen, qasel.load_vectors("sample"), CPU)
+    with pytest.raises(QaselError, match="no question has both"):
+        model.fit(split, sample["dev"], tmp_path / "m")
+
+
+def test_padding_never_changes_a_cnn_score(sample):
+    chosen = recipe("CNN", "sample", scale="quick").set(["cnn_epochs=1"])
+    model = ranker(chosen, qasel.load_vectors("sample"), CPU)
+    model.fit(sample["train"], sample["dev"])
+    together = model.vectors_of(sample["dev"])
+    for number, asked in enumerate(sample["dev"]):
+        (alone,) = model.vectors_of(Split("one", (asked,)))
+        np.testing.assert_allclose(alone, together[number], atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [("variant", "unknown variant"), ("scale", "unknown scale"), ("costs", "above 0")],
+)
+def test_bad_recipes_are_refused(change, told):
+    values = {"variant": "LSQ", "scale": "huge", "costs": (0.0,)}
+    with pytest.raises(QaselError, match=told):
+        recipe("LSP").change(**{change: values[change]})

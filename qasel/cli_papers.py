@@ -43,10 +43,16 @@ def run(
         dev, test = row.scores["dev"], row.scores["test"]
         tqdm.write(
             f"{chosen.variant}  {chosen.dataset} ({chosen.protocol})  seed {chosen.seed}  "
-            f"epoch {row.best_epoch} of {len(row.history)}  "
+            f"{_chosen(row)}"
             f"dev MAP {dev['map']:.4f}  test MAP {test['map']:.4f} MRR {test['mrr']:.4f}  "
             f"{row.seconds:.0f} s  {out / chosen.slug}"
         )
+
+
+def _chosen(row) -> str:
+    """The epoch and the values that dev has chosen, where there was a choice."""
+    told = f"epoch {row.best_epoch} of {len(row.history)}  " if row.best_epoch else ""
+    return told + "".join(f"{name} {value:g}  " for name, value in row.chosen.items())
 
 
 def parse_seeds(text: str) -> list[int]:

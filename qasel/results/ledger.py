@@ -4,6 +4,7 @@ A row is `data/results/PAPER/SLUG.json`, written aside and renamed, so that a
 killed run leaves no half row and any number of runs may write at once.
 """
 
+import contextlib
 import dataclasses
 import importlib.metadata
 import json
@@ -19,7 +20,11 @@ from qasel.errors import QaselError
 from qasel.files import write_whole
 from qasel.paths import ROOT, results_dir
 
-VERSIONED = ("numpy", "torch", "nltk", "ir-measures", "pytrec-eval-terrier")
+VERSIONED = (
+    "numpy", "torch", "nltk", "ir-measures", "pytrec-eval-terrier", "scikit-learn", "clarabel",
+    "spacy",
+)  # fmt: skip
+"""Packages that a score may depend on."""
 
 
 @dataclass(frozen=True)
@@ -84,7 +89,10 @@ def mean_score(rows: Iterable[Row], measure: str, split: str = "test") -> float:
 
 def versions() -> dict[str, str]:
     """Versions of Python and of the packages that a score may depend on."""
-    found = {name: importlib.metadata.version(name) for name in VERSIONED}
+    found = {}
+    for name in VERSIONED:
+        with contextlib.suppress(importlib.metadata.PackageNotFoundError):  # an extra
+            found[name] = importlib.metadata.version(name)
     return {"python": platform.python_version(), **found}
 
 

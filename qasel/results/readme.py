@@ -1,10 +1,13 @@
 """The README's table of the papers' numbers beside ours: `python -m qasel.results.readme`."""
 
+from collections.abc import Iterable
+
 import pandas as pd
 
 from qasel.errors import QaselError
 from qasel.papers import PAPERS
 from qasel.paths import ROOT
+from qasel.results.ledger import Row
 from qasel.results.tables import (
     BELOW,
     FEWEST,
@@ -31,6 +34,13 @@ def block() -> str:
         section(name, frame[~frame["metric"].str.startswith("dev ")])
         for name, frame in frames.items()
     )
+
+
+def beside(paper: str, table: str, rows: Iterable[Row] | None = None) -> str:
+    """One table of a paper with our numbers in it, as Markdown; `rows` default to the ledger."""
+    frame = comparison(paper, rows)
+    _, _, text = section(paper, frame[frame["table"] == table]).partition("\n\n")
+    return text
 
 
 def section(paper: str, frame: pd.DataFrame) -> str:

@@ -95,7 +95,7 @@ def comparison(paper: str, rows: Iterable[Row] | None = None) -> pd.DataFrame:
     for known in published(paper).itertuples():
         choices = runs.get((known.row, known.dataset), {}) if known.kind == "own" else {}
         name = pick(choices)
-        ours = _summary(choices[name], known.metric) if name else {"runs": 0}
+        ours = {"runs": 0} if name is None else _summary(choices[name], known.metric)
         interval = ours.get("interval") if ours["runs"] >= FEWEST else None
         judged = verdict(known.value, ours.get("ours"), interval)
         lines.append(
@@ -147,9 +147,10 @@ def provenance(frame: pd.DataFrame) -> str:
     ran = frame[frame["runs"] > 0]
     if ran.empty:
         return ""
-    vectors = ran["vectors"].value_counts()
+    vectors = ran["vectors"].replace("", "none").value_counts()
     usual = vectors.index[0]
     text = f"Our numbers: word vectors {usual}"
+    ran = ran.replace({"vectors": {"": "none"}})
     for name in vectors.index[1:]:
         rows = ran.loc[ran["vectors"] == name, ["row", "dataset"]].drop_duplicates()
         text += f", but {name} for " + ", ".join(

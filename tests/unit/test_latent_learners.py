@@ -182,6 +182,12 @@ def test_a_split_without_mixed_lists_is_refused(sample, tmp_path):
         model.fit(split, sample["dev"], tmp_path / "m")
 
 
+def test_a_corpus_that_is_not_there_is_told(sample):
+    chosen = recipe("LSP", "sample", scale="quick").set(["corpus=no/such/corpus.txt"])
+    with pytest.raises(QaselError, match=r"no/such/corpus\.txt"):
+        ranker(chosen, Vectors.empty(""), CPU).fit(sample["train"], sample["dev"])
+
+
 def test_padding_never_changes_a_cnn_score(sample):
     chosen = recipe("CNN", "sample", scale="quick").set(["cnn_epochs=1"])
     model = ranker(chosen, qasel.load_vectors("sample"), CPU)

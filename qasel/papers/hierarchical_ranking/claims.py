@@ -8,8 +8,7 @@ import pandas as pd
 from qasel.papers.hierarchical_ranking.recipes import PAPER
 from qasel.results.compare import significance
 from qasel.results.ledger import Row, read_ledger
-from qasel.results.readme import section
-from qasel.results.tables import comparison, counted, pick, published
+from qasel.results.tables import counted, pick, published
 
 DATASETS = {"wikiqa": "WikiQA", "trecqa": "TREC-QA"}
 
@@ -31,13 +30,6 @@ COMPARISONS = {
 """Claim → (the system said to be better, the other one); all are about MAP."""
 
 SIGNIFICANT = 0.05
-
-
-def beside(table: str, rows: Iterable[Row] | None = None) -> str:
-    """One table of the paper with our numbers in it, as Markdown; `rows` default to the ledger."""
-    frame = comparison(PAPER, rows)
-    _, _, text = section(PAPER, frame[frame["table"] == table]).partition("\n\n")
-    return text
 
 
 def claims(rows: Iterable[Row] | None = None) -> pd.DataFrame:

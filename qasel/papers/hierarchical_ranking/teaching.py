@@ -10,7 +10,7 @@ from torch import Tensor
 from qasel.datasets.base import Dataset, Question, Split
 from qasel.errors import QaselError
 from qasel.evaluation import Scores, bootstrap_interval
-from qasel.figures.style import GREY, INK, HouseFigure, colour, house_style, new_figure
+from qasel.figures.style import GREY, INK, HouseFigure, house_style, new_figure
 from qasel.papers.hierarchical_ranking.heads import LEVELS, SCHEMES
 from qasel.papers.hierarchical_ranking.losses import list_loss, pair_loss, point_loss
 from qasel.papers.hierarchical_ranking.model import CompareAggregate
@@ -215,24 +215,3 @@ def score_table(scores: Mapping[str, Scores]) -> pd.DataFrame:
             "P@1": found.p1,
         }
     return pd.DataFrame.from_dict(rows, orient="index").round(3)
-
-
-@house_style
-def spread(scores: Mapping[str, Scores]) -> HouseFigure:
-    """The average precision of every question as a dot, the mean with its interval on top."""
-    figure = new_figure(10, 1.2 + 0.5 * len(scores))
-    axes = figure.subplots()
-    generator = np.random.default_rng(0)
-    for y, (name, found) in enumerate(scores.items()):
-        values = np.array(list(found.per_question["map"].values()))
-        shade = colour(name.partition(" ·")[0])
-        shaken = y + generator.uniform(-0.3, 0.3, len(values))
-        axes.scatter(values, shaken, s=14, color=shade, alpha=0.35, linewidths=0)
-        low, high = bootstrap_interval(values)
-        axes.plot([low, high], [y, y], color=shade, linewidth=3, solid_capstyle="butt")
-        axes.plot(found.map, y, "o", color=shade, markersize=9, markeredgecolor="white")
-    axes.set_yticks(range(len(scores)), list(scores))
-    axes.set_ylim(len(scores) - 0.5, -0.5)
-    axes.set_xlabel("average precision of a question; the mean with its 95 % interval")
-    axes.grid(visible=False, axis="y")
-    return figure

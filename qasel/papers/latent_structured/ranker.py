@@ -97,7 +97,7 @@ class StructuredRanker:
 
     def _prepare(self, train: Split, dev: Split, folder: Path | None) -> None:
         if not self.recipe.on_cnn:
-            self.documents = documents(train)
+            self.documents = documents(self.recipe.corpus or train)
             return
         recipe = self.recipe.cnn
         assert self.vectors is not None

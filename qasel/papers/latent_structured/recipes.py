@@ -44,6 +44,7 @@ class StructuredRecipe(Recipe):
     costs: tuple = (1.0, 10.0, 100.0, 1000.0, 2000.0, 5000.0)  # values of C, chosen on dev
     epochs: int = 100  # of the perceptrons, at most
     cut: int = 0  # training candidates a list, the first in the file; 0 keeps all
+    corpus: str = ""  # documents of ESA, a file or folder; "": the training split's articles
     degree: int = 3  # of the SVM's polynomial kernel
     filters: int = 100  # CNN: channels a sentence
     width: int = 5  # CNN: words a window

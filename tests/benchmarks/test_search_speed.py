@@ -1,0 +1,37 @@
+"""Speed of the searches for the most violating ranking, as ratios: `make bench`."""
+
+import time
+
+import numpy as np
+
+from qasel.interleaving import harmonic
+from qasel.papers.latent_structured.perceptron import EXACT, one_epoch
+from qasel.papers.latent_structured.teaching import seconds
+
+
+def test_exact_against_enumeration(capsys):
+    exact, all_ = seconds(40, 6, "exact"), seconds(40, 6, "enumerate", repeats=1)
+    growth = {size: seconds(size, size // 10, "exact") for size in (30, 100, 300, 1000)}
+    with capsys.disabled():
+        print(
+            f"\n40 candidates, 6 positives: exact {exact * 1e6:.1f} µs, all interleavings "
+            f"{all_ * 1e3:.0f} ms: {all_ / exact:,.0f} times as fast; exact by size: "
+            + ", ".join(f"{size}: {spent * 1e6:.1f} µs" for size, spent in growth.items())
+        )
+    assert all_ > 1000 * exact
+
+
+def test_an_epoch_of_the_perceptron(capsys):
+    # Lists as many and as long as WikiQA's 857 training lists are on average.
+    rng = np.random.default_rng(0)
+    first = np.concatenate([[0], np.cumsum(rng.integers(2, 19, 857))])
+    features = rng.random((first[-1], 8))
+    positive = rng.random(first[-1]) < 0.12
+    weights, total = np.zeros(8), np.zeros(8)
+    arguments = (features, positive, first, rng.permutation(857), harmonic(30), 10.0, EXACT)
+    one_epoch(*arguments, weights, total)
+    started = time.perf_counter()
+    one_epoch(*arguments, weights, total)
+    spent = time.perf_counter() - started
+    with capsys.disabled():
+        print(f"\nan epoch of LSP-AP* over {len(first) - 1} lists: {spent * 1e3:.1f} ms")

@@ -1,0 +1,83 @@
+"""Paper 2's published numbers, and tables, claims and figures made from rows of a ledger."""
+
+import pytest
+
+from qasel.papers.latent_structured import VARIANTS, claims, figures, recipe
+from qasel.results.ledger import Row
+from qasel.results.tables import comparison, published
+
+PAPER = "latent-structured"
+
+
+def row(variant, dataset="wikiqa", seed=0, map_=0.6, dev=0.7, epochs=60):
+    chosen = recipe(variant, dataset, seed=seed)
+    values = {f"q{i}": map_ + shift for i, shift in enumerate((-0.1, 0.0, 0.1))}
+    means = {"map": map_, "mrr": map_ + 0.01, "p1": map_ - 0.1}
+    history = [{"epoch": i + 1.0, "dev_map": dev - 0.001 * (epochs - i)} for i in range(epochs)]
+    return Row(
+        recipe=chosen.as_dict(),
+        hash=chosen.hash,
+        slug=chosen.slug,
+        scores={"dev": dict.fromkeys(means, dev), "test": means},
+        questions={"dev": 3, "test": 3},
+        per_question={"dev": {}, "test": dict.fromkeys(means, values)},
+        history=history,
+        best_epoch=epochs,
+        seconds=1.0,
+        device="CPU",
+        vectors={"name": chosen.vectors},
+        versions={},
+        revision="abc",
+        finished="2026-01-01T00:00:00+00:00",
+        chosen={"C": 10.0},
+    )
+
+
+def test_published_numbers():
+    numbers = published(PAPER)
+    assert not numbers.duplicated(["table", "row", "dataset", "metric"]).any()
+    assert set(numbers["row"]) <= set(VARIANTS)
+    counts = numbers["table"].value_counts().to_dict()
+    # Dev and test of 7 and 8 systems, less the test row that cannot be read; 5 systems in folds.
+    assert counts == {"table-1": 39, "table-2": 45, "table-3": 15, "table-4": 15}
+    value = numbers.set_index(["table", "row", "dataset", "metric"])["value"]
+    assert value["table-1", "LSP-AP", "wikiqa", "MAP"] == 0.6450
+    assert value["table-1", "LSP-AP*", "wikiqa", "dev MAP"] == 0.6951
+    assert value["table-2", "CNN", "wikiqa", "P@1"] == 0.5612
+    assert value["table-4", "LSP (5-fold)", "trecqa", "MRR"] == 0.8254
+
+
+def test_dev_and_test_scores_stand_beside_their_own_numbers():
+    frame = comparison(PAPER, [row("LSP", seed=s, map_=0.64, dev=0.69) for s in range(3)])
+    ours = frame[frame["row"] == "LSP"].set_index("metric")["ours"]
+    assert ours["MAP"] == pytest.approx(0.64)
+    assert ours["P@1"] == pytest.approx(0.54)
+    assert ours["dev MAP"] == pytest.approx(0.69)
+    assert frame.loc[frame["row"] == "LSP", "runs"].tolist() == [3] * 6
+    # The cross-validated system is another row.
+    assert (frame.loc[frame["row"] == "LSP (5-fold)", "verdict"] == "not run").all()
+
+
+def test_figures_need_rows():
+    told = []
+    assert figures.figures([], told.append) == {}
+    assert len(told) == 5
+    rows = [row(name) for name in ("LSP", "LSP-AP", "LSP-AP*")]
+    found = figures.figures(rows, told.append)
+    assert set(found) == {f"{PAPER}-table-1", f"{PAPER}-figure-1"}
+
+
+def test_claims_from_rows():
+    assert "Not run" in claims.figure_1([])
+    rows = [row("LSP", dev=0.6), row("LSP-AP", dev=0.65), row("LSP-AP*", dev=0.7, map_=0.66)]
+    assert claims.figure_1(rows).startswith(
+        "Highest mean dev MAP, of 60 epochs: LSP in 0, LSP-AP in 0, LSP-AP* in 60."
+    )
+    told = claims.greedy_against_exact(rows)
+    assert "LSP-AP* 0.6600 against LSP-AP 0.6000" in told[0]
+    assert told[1] == "LSSVM-AP* against LSSVM-AP (wikiqa): not run yet."
+
+
+def test_networks_without_rows(monkeypatch, tmp_path):
+    monkeypatch.setenv("QASEL_RESULTS", str(tmp_path))
+    assert claims.networks_table().count("| – |") == 4

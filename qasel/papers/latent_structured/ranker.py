@@ -29,9 +29,7 @@ from qasel.training.neural import recipe_from
 class StructuredRanker:
     """A linear (or polynomial) model of pair features, for every variant but the CNN itself."""
 
-    def __init__(
-        self, recipe: StructuredRecipe, vectors: Vectors | None, device: torch.device
-    ) -> None:
+    def __init__(self, recipe: StructuredRecipe, vectors: Vectors, device: torch.device) -> None:
         self.recipe = recipe
         self.vectors = vectors
         self.device = device
@@ -100,9 +98,14 @@ class StructuredRanker:
             self.documents = documents(self.recipe.corpus or train)
             return
         recipe = self.recipe.cnn
-        assert self.vectors is not None
+        place = folder.parent / recipe.slug if folder else None
+        if place and (place / "model.safetensors").exists():
+            self.network = PairCNN.load(place, self.vectors, self.device)
+            return
         self.network = PairCNN(recipe, self.vectors, self.device)
-        self.network.fit(train, dev, folder.parent / recipe.slug if folder else None)
+        self.network.fit(train, dev, place)
+        if place:
+            self.network.save(place)
 
     def features(self, split: Split) -> list[np.ndarray]:
         """The features of a split, float64 `[candidates, d]` a question."""

@@ -58,12 +58,20 @@ def strip(notebook: NotebookNode) -> None:
     for cell in notebook.cells:
         tags = cell.metadata.get("tags")
         cell.metadata = NotebookNode(tags=tags) if tags else NotebookNode()
+        # Progress bars are widgets with nothing to show when no kernel runs.
+        if "outputs" in cell:
+            cell.outputs = [output for output in cell.outputs if not _bar(output)]
         for output in cell.get("outputs", []):
             if "data" in output:
                 # Without its model a widget shows as an error; the text/html beside it is whole.
                 output.data.pop(WIDGET, None)
             if "metadata" in output:
                 output.metadata = NotebookNode()
+
+
+def _bar(output: NotebookNode) -> bool:
+    data = output.get("data", {})
+    return WIDGET in data and "text/html" not in data
 
 
 def rerun(path: Path) -> None:

@@ -33,7 +33,7 @@ class Significance:
         return (
             f"{self.first} {self.means[0]:.4f} against {self.second} {self.means[1]:.4f} "
             f"({self.dataset} {self.measure.upper()}, {self.vectors or 'no word vectors'}, "
-            f"{len(self.seeds)} seeds, "
+            f"{len(self.seeds)} seed{'s' if len(self.seeds) > 1 else ''}, "
             f"{self.t.n} questions): difference {self.t.difference:+.4f}, "
             f"t-test p = {self.t.p:.3g}, randomisation p = {self.randomisation.p:.3g}"
         )

@@ -41,6 +41,11 @@ history = [ranker.fit(data.train) for ranker in rankers.values()]
 CELLS = {
     "measure": "MeasureExplorer([0, 1, 0, 0, 1, 0])",
     "ranking": "RankingExplorer(rankers, data.dev)",
+    "violating": (
+        "from qasel.papers.latent_structured import most_violating\n"
+        "from qasel.widgets.violating import ViolatingExplorer\n"
+        "ViolatingExplorer(most_violating, [1, 0], [1, 0], C=1.0)"
+    ),
 }
 
 
@@ -153,6 +158,7 @@ def explorer(browser, lab, request: pytest.FixtureRequest) -> Iterator["playwrig
 
 measure = pytest.mark.parametrize("explorer", ["measure"], indirect=True)
 ranking = pytest.mark.parametrize("explorer", ["ranking"], indirect=True)
+violating = pytest.mark.parametrize("explorer", ["violating"], indirect=True)
 
 
 def says(explorer: "playwright.Locator", text: str | re.Pattern[str]) -> None:
@@ -198,6 +204,19 @@ def test_type_a_question(explorer):
     says(explorer, "AP 1.00, RR 1.00")
     says(explorer, "who painted <b>this</b>")  # shown as typed, not as a tag
     assert explorer.locator(".widget-html i").count() == 0
+
+
+@violating
+def test_slide_to_where_greedy_leaves_the_optimum(explorer):
+    sliders = explorer.get_by_role("slider")
+    sliders.nth(2).press("ArrowLeft")
+    says(explorer, "Greedy finds the optimum")
+    for _ in range(2):
+        sliders.nth(2).press("ArrowRight")
+    says(explorer, "Greedy misses the optimum by 0.0500")
+    says(explorer, "1.0500")
+    sliders.nth(3).press("ArrowLeft")
+    says(explorer, "so far")
 
 
 def test_saved_notebook_reads_without_a_kernel(browser, lab):

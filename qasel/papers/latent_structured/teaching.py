@@ -11,7 +11,7 @@ from qasel.datasets.base import Question, Split
 from qasel.errors import QaselError
 from qasel.evaluation import Run, evaluate
 from qasel.figures.style import BLUE, GREY, INK, ORANGE, HouseFigure, house_style, new_figure
-from qasel.interleaving import ap_loss_of, best_ranking, grid, harmonic, stacks
+from qasel.interleaving import ap_loss_of, best_ranking, grid, harmonic, stacks, structured_hinge
 from qasel.papers.latent_structured.inference import (
     all_interleavings,
     greedy_ranking,
@@ -169,25 +169,25 @@ def grid_figure(scores: Sequence[float], labels: Sequence[int], C: float) -> Hou
     order, count = stacks(s, y)
     best = grid(s, order, count, v, C)
     names = names_of(labels)
-    figure = new_figure(1.6 + 1.6 * best.shape[1], 1.4 + 1.1 * best.shape[0])
+    figure = new_figure(2.0 + 1.6 * best.shape[0], 1.6 + 1.0 * best.shape[1])
     axes = figure.subplots()
     for method, shade, style, shift in (("greedy", ORANGE, "--", 0.05), ("exact", BLUE, "-", 0)):
         ranking, objective = most_violating(scores, labels, C=C, method=method)
         steps = np.cumsum([[y[i], not y[i]] for i in ranking], axis=0)
         path = np.vstack([[0, 0], steps]) + shift
         told = f"{method}: {' '.join(names[i] for i in ranking)}   = {objective:.3f}"
-        axes.plot(path[:, 1], path[:, 0], style, color=shade, linewidth=4, alpha=0.8, label=told)
+        axes.plot(path[:, 0], path[:, 1], style, color=shade, linewidth=4, alpha=0.8, label=told)
     for (p, n), value in np.ndenumerate(best):
         box = {"boxstyle": "round,pad=0.35", "facecolor": "white", "edgecolor": GREY}
-        axes.text(n, p, f"{value:.2f}", ha="center", va="center", bbox=box, color=INK)
+        axes.text(p, n, f"{value:.2f}", ha="center", va="center", bbox=box, color=INK)
     wrong = [names[i] for i in order[count:]]
     right = [names[i] for i in order[:count]]
-    axes.set_xticks(range(best.shape[1]), ["", *(f"+ {name}" for name in wrong)])
-    axes.set_yticks(range(best.shape[0]), ["start", *(f"+ {name}" for name in right)])
-    axes.set_xlabel("wrong candidates placed")
-    axes.set_ylabel("right candidates placed")
-    axes.set_xlim(-0.5, best.shape[1] - 0.5)
-    axes.set_ylim(best.shape[0] - 0.5, -0.5)
+    axes.set_xticks(range(best.shape[0]), ["none", *(f"+ {name}" for name in right)])
+    axes.set_yticks(range(best.shape[1]), ["none", *(f"+ {name}" for name in wrong)])
+    axes.set_xlabel("right candidates placed")
+    axes.set_ylabel("wrong candidates placed")
+    axes.set_xlim(-0.5, best.shape[0] - 0.5)
+    axes.set_ylim(best.shape[1] - 0.5, -0.5)
     axes.grid(visible=False)
     figure.legend(loc="outside lower center", ncols=1)
     return figure
@@ -210,3 +210,26 @@ def margins(histories: Mapping[str, Iterable[dict[str, float]]]) -> HouseFigure:
         axes.locator_params(axis="x", integer=True)
     left.legend()
     return figure
+
+
+def sizes(
+    weights: Mapping[str, np.ndarray], train: Split, features: Sequence[np.ndarray]
+) -> pd.DataFrame:
+    """Length of large-margin weights, and the exact hinge there, at 0, and at other lengths.
+
+    The hinge is the mean over lists of the structured hinge with the exact search, C = 1, all
+    positions counted; the last columns are for weights of other lengths in the same direction.
+    """
+    lists = Lists.of(train, features)
+
+    def hinge(w: np.ndarray) -> float:
+        arguments = (lists.positive, lists.first, harmonic(lists.longest), 1.0)
+        return float(structured_hinge(lists.features @ w, *arguments)[0].mean())
+
+    rows = {}
+    for name, w in weights.items():
+        length = float(np.linalg.norm(w))
+        rows[name] = {"length of w": length, "hinge at w": hinge(w), "hinge at 0": hinge(0 * w)}
+        for other in (1.0, 10.0):
+            rows[name][f"at length {other:g}"] = hinge(w * other / length)
+    return pd.DataFrame.from_dict(rows, orient="index").round(3)

@@ -139,6 +139,9 @@ def run_first_cell(page: "playwright.Page") -> "playwright.Locator":
         if "[ ]" not in cell.locator(".jp-InputPrompt").inner_text():  # [*] or [1]
             break
         page.wait_for_timeout(4000)
+        # Asked before there was a session, JupyterLab wants to know which kernel.
+        if page.locator(".jp-Dialog").count():
+            page.locator(".jp-Dialog .jp-mod-accept").click()
     output.wait_for()
     return output
 

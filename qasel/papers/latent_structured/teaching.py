@@ -10,7 +10,16 @@ import pandas as pd
 from qasel.datasets.base import Question, Split
 from qasel.errors import QaselError
 from qasel.evaluation import Run, evaluate
-from qasel.figures.style import BLUE, GREY, INK, ORANGE, HouseFigure, house_style, new_figure
+from qasel.figures.style import (
+    BLUE,
+    GREY,
+    INK,
+    ORANGE,
+    HouseFigure,
+    colour,
+    house_style,
+    new_figure,
+)
 from qasel.interleaving import ap_loss_of, best_ranking, grid, harmonic, stacks, structured_hinge
 from qasel.papers.latent_structured.inference import (
     all_interleavings,
@@ -201,8 +210,9 @@ def margins(histories: Mapping[str, Iterable[dict[str, float]]]) -> HouseFigure:
     for name, epochs in histories.items():
         epochs = list(epochs)
         rounds = [epoch["epoch"] for epoch in epochs]
-        left.plot(rounds, [epoch["objective"] for epoch in epochs], "o-", label=name)
-        right.plot(rounds, [epoch["cuts"] for epoch in epochs], "o-", label=name)
+        style = {"color": colour(name), "marker": "o", "label": name}
+        left.plot(rounds, [epoch["objective"] for epoch in epochs], **style)
+        right.plot(rounds, [epoch["cuts"] for epoch in epochs], **style)
     left.set_ylabel("objective / C")
     right.set_ylabel("cuts")
     for axes in (left, right):

@@ -124,3 +124,18 @@ def test_unwritable_output_folder(capsys, tmp_path):
     assert run(tmp_path / "file" / "below") == 2
     one_error_line(capsys, "cannot write")
     assert not (tmp_path / "ledger").exists()
+
+
+def test_a_model_that_is_no_network_runs_and_ranks_too(tmp_path, capsys):
+    arguments = ["run", "latent-structured", "--variant", "LSP-AP (CNN)", "--out", str(tmp_path)]
+    for setting in ("scale=quick", "cnn_epochs=1", "epochs=2", "costs=(1.0,)", "filters=4"):
+        arguments += ["--set", setting]
+    assert main(arguments) == 0
+    told = capsys.readouterr().out
+    assert "sample (mixed)" in told
+    assert "C 1" in told
+    questions = tmp_path / "mine.tsv"
+    questions.write_text("question\tcandidate\nwho sleeps\tA cat sleeps.\nwho sleeps\tNo.\n")
+    (folder,) = tmp_path.glob("lsp-ap--cnn-*")
+    assert main(["rank", str(folder), str(questions)]) == 0
+    assert len(capsys.readouterr().out.strip().splitlines()) == 2

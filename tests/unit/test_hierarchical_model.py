@@ -48,7 +48,6 @@ def make_model(variant="PRI(list)", k_max=0):
         kernels=(1, 2, 3),
         k_max=k_max,
         dropout=0.3,
-        head_dropout=0.3,
         train_vectors=True,
     )
     return model.eval(), vocabulary, split
@@ -143,7 +142,6 @@ def test_paper_shapes():
         kernels=settings.kernels,
         k_max=settings.k_max,
         dropout=settings.dropout,
-        head_dropout=settings.head_dropout,
         train_vectors=True,
     )
     # r = [r^q; r^a]: two sides of five kernels of 150 channels.

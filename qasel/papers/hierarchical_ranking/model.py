@@ -43,7 +43,6 @@ class CompareAggregate(nn.Module):
         kernels: tuple[int, ...],
         k_max: int,
         dropout: float,
-        head_dropout: float,
         train_vectors: bool,
     ) -> None:
         super().__init__()
@@ -55,14 +54,13 @@ class CompareAggregate(nn.Module):
         # All heads look at the same words, so one convolution serves them all.
         self.aggregate = MaxOverTime(hidden, channels * len(scheme.heads), kernels)
         self.dropout = nn.Dropout(dropout)
-        self.head_dropout = nn.Dropout(head_dropout)
         size = 2 * len(kernels) * channels
         self.predict = nn.ModuleDict(
             {
                 head.name: nn.Sequential(
                     nn.Linear(size * len(scheme.sources(head.name)), hidden),
                     nn.ReLU(),
-                    nn.Dropout(head_dropout),
+                    nn.Dropout(dropout),
                     nn.Linear(hidden, 1),
                 )
                 for head in scheme.heads
@@ -119,7 +117,7 @@ class CompareAggregate(nn.Module):
 
     def forward(self, batch: Batch) -> dict[str, Tensor]:
         """Scores of every head, `[questions, candidates]`, 0 at padding."""
-        features = self.head_dropout(self.features(batch))
+        features = self.dropout(self.features(batch))
         own = {head.name: features[:, i] for i, head in enumerate(self.scheme.heads)}
         scores = {}
         for head in self.scheme.heads:

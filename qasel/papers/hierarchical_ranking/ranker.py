@@ -50,7 +50,6 @@ class HierarchicalRanker(NeuralRanker):
             kernels=r.kernels,
             k_max=r.k_max,
             dropout=r.dropout,
-            head_dropout=r.head_dropout,
             train_vectors=r.vectors_rate > 0,
         )
 

@@ -33,8 +33,7 @@ class HierarchicalRecipe(Recipe):
     channels: int = 150
     kernels: tuple = (1, 2, 3, 4, 5)
     k_max: int = 0  # words kept by k-max attention; 0 keeps all
-    dropout: float = 0.2  # of the word vectors
-    head_dropout: float = 0.2  # of the matching vectors and of the heads' hidden layers
+    dropout: float = 0.2
     point_weight: float = 1.0  # the λ of equation 10
     pair_weight: float = 1.0
     list_weight: float = 1.0
@@ -55,9 +54,8 @@ class HierarchicalRecipe(Recipe):
         for name in ("hidden", "channels", "batch", "patience", "epochs"):
             if getattr(self, name) < 1:
                 raise QaselError(f"setting {name}: must be at least 1, got {getattr(self, name)}")
-        for name in ("dropout", "head_dropout"):
-            if not 0 <= getattr(self, name) < 1:
-                raise QaselError(f"setting {name}: must be in [0, 1), got {getattr(self, name)}")
+        if not 0 <= self.dropout < 1:
+            raise QaselError(f"setting dropout: must be in [0, 1), got {self.dropout}")
         if not self.kernels or not all(isinstance(k, int) and k > 0 for k in self.kernels):
             raise QaselError(f"setting kernels: expected sizes such as (1, 2), got {self.kernels}")
 

@@ -146,7 +146,6 @@ def _parameters(variant: str, settings: HierarchicalRecipe, size: int = 300) -> 
             kernels=settings.kernels,
             k_max=settings.k_max,
             dropout=settings.dropout,
-            head_dropout=settings.head_dropout,
             train_vectors=False,
         )
     return sum(p.numel() for name, p in network.named_parameters() if name != "vectors")

@@ -80,8 +80,9 @@ def test_perceptrons_learn(search):
 
 def test_the_quadratic_programme_by_hand():
     # One cut (d, l) = (2, 1): minimise w²/2 + s · max(0, 1 − 2 w). For large s: w = 1/2, else 2 s.
-    cuts = Cuts([np.array([-2.0])], [1.0])
     for scale, expected in ((10.0, 0.5), (0.1, 0.2)):
+        cuts = Cuts()
+        cuts.add(np.array([-2.0]), 1.0)
         weights, slack = cuts.solve(np.zeros(1), scale)
         assert weights[0] == pytest.approx(expected, abs=1e-6)
         assert slack == pytest.approx(max(0, 1 - 2 * expected), abs=1e-6)

@@ -21,6 +21,8 @@ from scipy import sparse
 
 CUTS = 1000
 """Cuts after which a solution is taken as it is, with a warning."""
+IDLE = 30
+"""Solutions in a row to which a cut adds nothing before it is dropped (as in SVM-struct)."""
 RIDGE = 1e-12
 """Of the largest diagonal entry, added to the quadratic form: cuts may be linearly dependent."""
 
@@ -35,6 +37,13 @@ class Cuts:
 
     features: list[np.ndarray] = field(default_factory=list)
     losses: list[float] = field(default_factory=list)
+    idle: list[int] = field(default_factory=list)
+
+    def add(self, features: np.ndarray, loss: float) -> None:
+        """One more cut."""
+        self.features.append(features)
+        self.losses.append(loss)
+        self.idle.append(0)
 
     def solve(self, correct: np.ndarray, scale: float) -> tuple[np.ndarray, float]:
         """Weights `[d]` and slack that minimise `|w|²/2 + scale · slack` under the cuts.
@@ -61,7 +70,17 @@ class Cuts:
         )
         solution = np.clip(np.array(solver.solve().x), 0.0, None)
         weights = scale * (solution @ gaps)
-        return weights, max(0.0, float((losses - gaps @ weights).max()))
+        slack = max(0.0, float((losses - gaps @ weights).max()))
+        self._drop_idle(solution > 1e-8)
+        return weights, slack
+
+    def _drop_idle(self, used: np.ndarray) -> None:
+        """Forget cuts that no solution has used for long: the programme stays small."""
+        idle = [0 if now else n + 1 for n, now in zip(self.idle, used, strict=True)]
+        kept = [i for i, n in enumerate(idle) if n <= IDLE]
+        self.features = [self.features[i] for i in kept]
+        self.losses = [self.losses[i] for i in kept]
+        self.idle = [idle[i] for i in kept]
 
 
 Find = Callable[[np.ndarray], tuple[np.ndarray, float]]
@@ -82,8 +101,7 @@ def structural_svm(cuts: Cuts, correct: np.ndarray, find: Find, scale: float, ep
         violation = loss - float(weights @ (correct - features))
         if violation <= slack + epsilon:
             break
-        cuts.features.append(features)
-        cuts.losses.append(loss)
+        cuts.add(features, loss)
         weights, slack = cuts.solve(correct, scale)
     else:
         warnings.warn(f"{CUTS} cuts and no solution within {epsilon}", stacklevel=2)

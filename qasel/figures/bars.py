@@ -26,7 +26,8 @@ def paper_against_ours(
     """
     rows = list(dict.fromkeys(frame["row"]))
     panels = list(dict.fromkeys(zip(frame["dataset"], frame["metric"], strict=True)))
-    figure = new_figure(2.4 + 2.9 * len(panels), 1.9 + 0.4 * len(rows))
+    width = 2.4 + 2.9 * len(panels)
+    figure = new_figure(width, 1.9 + 0.4 * len(rows))
     grid = figure.subplots(1, len(panels), sharey=True, squeeze=False)[0]
     for axes, (dataset, metric) in zip(grid, panels, strict=True):
         part = frame[(frame["dataset"] == dataset) & (frame["metric"] == metric)]
@@ -39,7 +40,9 @@ def paper_against_ours(
         axes.locator_params(axis="x", nbins=4)
     grid[0].set_yticks(range(len(rows)), rows)
     grid[0].set_ylim(len(rows) - 0.4, -0.6)
-    figure.legend(handles=_legend(frame, allowed), loc="outside lower center", ncols=5)
+    figure.legend(
+        handles=_legend(frame, allowed), loc="outside lower center", ncols=int(width / 2.7)
+    )
     if title:
         figure.suptitle(title)
     return figure

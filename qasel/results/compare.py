@@ -76,6 +76,9 @@ def significance(
 
 
 def _over_seeds(rows: list[Row], measure: str) -> dict[str, float]:
-    """Each question's value, averaged over rows."""
-    values = [row.per_question["test"][measure] for row in rows]
-    return {question: float(np.mean([v[question] for v in values])) for question in values[0]}
+    """Each question's value, averaged over the rows that have it (one, where rows are folds)."""
+    found: dict[str, list[float]] = {}
+    for row in rows:
+        for question, value in row.per_question["test"][measure].items():
+            found.setdefault(question, []).append(value)
+    return {question: float(np.mean(values)) for question, values in found.items()}

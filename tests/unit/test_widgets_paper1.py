@@ -11,6 +11,7 @@ from qasel.datasets.base import Candidate, Question, Split
 from qasel.errors import QaselError
 from qasel.papers.hierarchical_ranking import claims, recipe, teaching
 from qasel.results.ledger import Row
+from qasel.results.readme import beside
 from qasel.text import Vectors
 from qasel.widgets.attention import AttentionExplorer
 from qasel.widgets.base import OWN
@@ -279,7 +280,7 @@ def test_other_settings_do_not_count_as_the_papers():
 
 
 def test_a_table_beside_ours_is_markdown():
-    text = claims.beside("table-2", [make_row("PRI(list)", 0, [0.9] * 3)])
+    text = beside("hierarchical-ranking", "table-2", [make_row("PRI(list)", 0, [0.9] * 3)])
     assert "| PRI(all list) | 0.726 / – |" in text
     assert "| PRI(list) | 0.742 / 0.900 |" in text
     assert "CA(list)" not in text

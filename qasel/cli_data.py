@@ -87,7 +87,7 @@ def describe(
     protocol: Annotated[str, typer.Option(help="Which questions count; see `list`.")] = "",
     data_dir: DataDir = None,
 ) -> None:
-    """Print questions, pairs, positives and mean lengths of each split."""
+    """Print questions, pairs, positives and mean lengths of each split, and what is missing."""
     from qasel.datasets import describe as numbers
     from qasel.datasets import load_dataset
 
@@ -101,6 +101,8 @@ def describe(
             for row in records
         ],
     )
+    for note in dataset.notes:
+        typer.echo(f"note: {note}")
 
 
 def _print(header: Sequence[str], rows: Iterable[Sequence[str]]) -> None:

@@ -128,11 +128,18 @@ class Split(Sequence[Question]):
 
 @dataclass(frozen=True)
 class Dataset:
-    """Named splits under a named protocol (which questions count)."""
+    """Named splits under a named protocol (which questions count).
+
+    `scoring` is the convention of its published scores, one of
+    `qasel.evaluation.measures.PROTOCOLS`; `notes` tell, a line each, in what the files that were
+    read differ from the published data set.
+    """
 
     name: str
     protocol: str
     splits: Mapping[str, Split] = field(repr=False)
+    scoring: str = "trec"
+    notes: tuple[str, ...] = ()
 
     def __getitem__(self, split: str) -> Split:
         try:

@@ -10,7 +10,8 @@ from pathlib import Path
 from qasel.datasets.archives import unpack
 from qasel.datasets.download import download
 from qasel.datasets.lines import read_contents
-from qasel.datasets.load import LAYOUTS, SPLITS
+from qasel.datasets.load import SPLITS
+from qasel.datasets.places import LAYOUTS
 from qasel.datasets.registry import COLLECTIONS, Archive, Collection, checksums, collection
 from qasel.errors import QaselError
 from qasel.paths import DATA, data_dirs

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from qasel.datasets.base import Dataset, Question, Split
+from qasel.datasets.places import LAYOUTS, find, missing
 from qasel.datasets.registry import (
     COLLECTIONS,
     QUESTION_PROTOCOLS,
@@ -12,6 +13,7 @@ from qasel.datasets.registry import (
     collection,
     unknown,
 )
+from qasel.datasets.semeval import read_semeval
 from qasel.datasets.tables import JSON_SUFFIXES, read_questions, read_table
 from qasel.datasets.trecqa import read_jacana
 from qasel.errors import QaselError
@@ -24,19 +26,6 @@ KEEP: dict[str, Callable[[Question], bool]] = {
     "answered": lambda question: question.answered,
     "mixed": lambda question: question.mixed,
 }
-
-LAYOUTS = {
-    "wikiqa": ("wikiqa", "WikiQACorpus", "wikiqa/WikiQACorpus", "."),
-    "trecqa": (
-        "trecqa",
-        "jacana-qa-naacl2013-data-results",
-        "trecqa/jacana-qa-naacl2013-data-results",
-        "tree-edit-data/answerSelectionExperiments/answer",
-        "tree-edit-data/answerSelectionExperiments/data",
-        ".",
-    ),
-}
-"""Folders below a data folder in which the files of a collection may lie: ours, the archives'."""
 
 JACANA = {
     "train": ("train2393.cleanup.xml", "TRAIN-ALL.xml"),
@@ -51,10 +40,11 @@ def load_dataset(
     protocol: str | None = None,
     data_dir: str | os.PathLike[str] | None = None,
 ) -> Dataset:
-    """A data set: `sample`, `wikiqa`, `trecqa`, or a folder with train, dev and test files.
+    """A data set: `sample`, `wikiqa`, `trecqa`, `semeval-cqa`, or a folder of one's own.
 
-    `protocol` says which questions count (see `qasel data list`; by default
-    `answered` for the first two, `clean` for `trecqa` and `all` for a folder).
+    A folder has train, dev and test files. `protocol` says which questions count (see
+    `qasel data list`; by default `answered` for the first two, `clean` for `trecqa`,
+    `a-2016` for `semeval-cqa` and `all` for a folder).
     Files are looked for in `data_dir`, `$QASEL_DATA`, `data/` and the user's
     cache. Candidates come in a fixed random order, `place` is the file's.
 
@@ -80,18 +70,27 @@ def load_dataset(
     if text == "sample":
         return _dataset(text, kept, _filtered(_folder(DATA / "sample"), kept))
     folders = [base / layout for base in data_dirs(data_dir) for layout in LAYOUTS[text]]
+    if text == "semeval-cqa":
+        union, notes = read_semeval(known, folders, kept)
+        return _dataset(text, kept, union, scoring="semeval", notes=notes)
     splits = _wikiqa(known, folders) if text == "wikiqa" else _trecqa(known, folders, kept)
     return _dataset(text, kept, _filtered(splits, kept) if text == "wikiqa" else splits)
 
 
-def _dataset(name: str, protocol: str, splits: Iterable[Split]) -> Dataset:
+def _dataset(
+    name: str,
+    protocol: str,
+    splits: Iterable[Split],
+    scoring: str = "trec",
+    notes: tuple[str, ...] = (),
+) -> Dataset:
     """Shuffled only now, so that a split is in the same order whichever file it came from."""
     shuffled = {}
     for split in splits:
         if not split:
             raise QaselError(f"{name}: protocol {protocol!r} leaves no question in {split.name}")
         shuffled[split.name] = split.shuffled()
-    return Dataset(name, protocol, shuffled)
+    return Dataset(name, protocol, shuffled, scoring, notes)
 
 
 def _protocol(name: str, asked: str | None, known: dict[str, str], default: str) -> str:
@@ -122,8 +121,8 @@ def _folder(folder: Path) -> list[Split]:
 
 
 def _wikiqa(known: Collection, folders: list[Path]) -> list[Split]:
-    paths = {name: _find(folders, f"WikiQA-{name}.tsv") for name in SPLITS}
-    return [read_table(path or _missing(known, name), name) for name, path in paths.items()]
+    paths = {name: find(folders, f"WikiQA-{name}.tsv") for name in SPLITS}
+    return [read_table(path or missing(known, name), name) for name, path in paths.items()]
 
 
 def _trecqa(known: Collection, folders: list[Path], protocol: str) -> list[Split]:
@@ -131,31 +130,13 @@ def _trecqa(known: Collection, folders: list[Path], protocol: str) -> list[Split
     splits = []
     for name in SPLITS:
         table = "train-all.tsv" if name == "train" else f"{protocol}-{name}.tsv"
-        if path := _find(folders, table):
+        if path := find(folders, table):
             splits.append(read_table(path, name))
             continue
-        if name != "train" and (path := _find(folders, f"raw-{name}.tsv")):
+        if name != "train" and (path := find(folders, f"raw-{name}.tsv")):
             raw = read_table(path, name)
         else:
-            raw = read_jacana(_find(folders, *JACANA[name]) or _missing(known, name), name)
+            raw = read_jacana(find(folders, *JACANA[name]) or missing(known, name), name)
         clean = protocol == "clean" and name != "train"
         splits.append(raw.where(KEEP["mixed"]) if clean else raw)
     return splits
-
-
-def _find(folders: list[Path], *names: str) -> Path | None:
-    """The first file there is, plain or gzipped, in the order of the folders."""
-    for folder in folders:
-        for name in names:
-            for path in (folder / name, folder / f"{name}.gz"):
-                if path.is_file():
-                    return path
-    return None
-
-
-def _missing(known: Collection, split: str) -> Path:
-    raise QaselError(
-        f"{known.name}: no {split} file in --data-dir, $QASEL_DATA, data/ or the user's cache "
-        f"(looked under {known.folder}/); get it with `qasel data fetch {known.name}`, or set "
-        "QASEL_DATA to a folder that has it"
-    )

@@ -130,9 +130,15 @@ COLLECTIONS = {
             "semeval-cqa",
             "SemEval 2015-2017 task 3, community question answering",
             "semeval-cqa",
-            source="https://alt.qcri.org/semeval2017/task3",
+            source="https://alt.qcri.org/semeval2016/task3 (data and tools: v3.2, and the test of "
+            "2016) and https://alt.qcri.org/semeval2017/task3 (the test of 2017)",
             licence="free for general research use",
             citation="Nakov et al., SemEval-2015, 2016 and 2017 Task 3",
+            protocols={
+                "a-2016": "subtask A, comments of a thread: the test of 2016, all 327 questions",
+                "a-2017": "subtask A: the same train and dev, the test of 2017, all 293 questions",
+            },
+            default="a-2016",
         ),
         Collection(
             "mnli",

@@ -34,12 +34,15 @@ class _Open:
     ids: set[str] = field(default_factory=set)
 
 
-def group_rows(path: str | os.PathLike[str], name: str, rows: Iterable[Row]) -> Split:
+def group_rows(
+    path: str | os.PathLike[str], name: str, rows: Iterable[Row], *, blank: bool = False
+) -> Split:
     """The split that the rows of a file make.
 
     Rows with the same question id belong together; without ids, consecutive
     rows with the same question (and block) do, and questions are numbered
-    `q1`, `q2`, … A candidate without an id gets QUESTION-PLACE.
+    `q1`, `q2`, … A candidate without an id gets QUESTION-PLACE. `blank` allows
+    candidates without words, which keep label and place.
 
     Raises `QaselError`, with file and line, for a blank text, an id that is
     blank or has white space, one id with two texts, two candidates with one
@@ -72,7 +75,7 @@ def group_rows(path: str | os.PathLike[str], name: str, rows: Iterable[Row]) -> 
             raise QaselError(f"{where}: question id {last.id!r} stands for two different texts")
         if row.text is None:
             raise QaselError(f"{where}: question {last.id!r} has no candidates; add some")
-        if not row.text.strip():
+        if not blank and not row.text.strip():
             raise QaselError(f"{where}: a candidate of question {last.id!r} has no text")
         _add(where, last, row)
     if not questions:

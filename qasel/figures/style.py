@@ -71,6 +71,13 @@ FAMILIES = {
     "SVMmap": SKY,
     "SVM": BLACK,
     "CNN": INK,
+    "MS-Ranker": BLUE,
+    "Pre-Ranker": GREY,
+    "w/o Rewards": ORANGE,
+    "w/o Pre-Ranker": GREEN,
+    "w/o Evidence": VERMILLION,
+    "w/o RL action": PURPLE,
+    "w/o the Gate": SKY,
     "bm25": GREY,
     "random": GREY,
 }

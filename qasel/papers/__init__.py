@@ -18,6 +18,8 @@ PAPERS = {
     "hierarchical-ranking": "Hierarchical Ranking for Answer Selection (Gao et al. 2020)",
     "latent-structured": "A Study of Latent Structured Prediction Approaches to Passage Reranking "
     "(Haponchyk and Moschitti 2019)",
+    "ms-ranker": "MS-Ranker: Accumulating Evidence from Potentially Correct Candidates for Answer "
+    "Selection (Zhang et al. 2020)",
 }
 
 

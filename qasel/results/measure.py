@@ -63,7 +63,7 @@ def measure(
     for split in (dataset.dev, dataset.test):
         run = ranker.rank(split)
         run.write(folder / f"{split.name}.run")
-        result = evaluate(run, split)
+        result = evaluate(run, split, dataset.scoring)
         scores[split.name] = result.mean
         questions[split.name] = result.questions
         per_question[split.name] = result.per_question

@@ -29,9 +29,9 @@ class NeuralRanker(ABC):
     """A network that scores whole lists, made from a recipe.
 
     Subclasses say what the network is (`build`), what it minimises (`losses`),
-    how it scores (`scores`) and how it is optimised (`optimizer`). The network
+    how it scores (`scores`) and for how long it learns (`schedule`). The network
     keeps its word vectors in a parameter `vectors` `[words, size]`, row 0 for
-    padding.
+    padding. The recipe has a `learning_rate` and a `vectors_rate`.
     """
 
     recipe_type: type[Recipe]
@@ -47,6 +47,10 @@ class NeuralRanker(ABC):
     def build(self, vectors: Tensor) -> nn.Module:
         """The untrained network for these word vectors `[words, size]`."""
 
+    def start(self, vectors: Tensor) -> nn.Module:
+        """The network as training finds it; the untrained one, unless it learnt before."""
+        return self.build(vectors)
+
     @abstractmethod
     def losses(self, batch: Batch) -> dict[str, Tensor]:
         """Named losses of a batch; `loss` is the one to minimise."""
@@ -55,9 +59,13 @@ class NeuralRanker(ABC):
     def scores(self, batch: Batch) -> Tensor:
         """The scores to rank by, `[questions, candidates]`."""
 
-    @abstractmethod
     def optimizer(self) -> torch.optim.Optimizer:
-        """A fresh optimiser of the network."""
+        """Adam; the word vectors have a rate of their own, or are fixed (rate 0)."""
+        rest = [p for name, p in self.network.named_parameters() if name != "vectors"]
+        groups = [{"params": rest, "lr": self.recipe.learning_rate}]
+        if self.recipe.vectors_rate > 0:
+            groups.append({"params": [self.network.vectors], "lr": self.recipe.vectors_rate})
+        return torch.optim.Adam(groups)
 
     @abstractmethod
     def schedule(self) -> Schedule:
@@ -75,7 +83,7 @@ class NeuralRanker(ABC):
         self.vocabulary = Vocabulary(words)
         seed_all(self.recipe.seed, 0)
         matrix = torch.from_numpy(self.vectors.of(self.vocabulary.words))
-        self.network = self.build(matrix).to(self.device)
+        self.network = self.start(matrix).to(self.device)
         data = EncodedSplit(train_split, self.vocabulary, self.device)
         dev_data = EncodedSplit(dev_split, self.vocabulary, self.device)
         return train(
@@ -88,6 +96,20 @@ class NeuralRanker(ABC):
             folder,
             on_epoch,
         )
+
+    def as_stage(self, train_split: Split, dev_split: Split, folder: Path | None) -> Self:
+        """This ranker trained, as a first stage of another that works in `folder`.
+
+        The stage has a folder of its own beside it, named by its recipe: all runs that start
+        from the same stage train it once.
+        """
+        place = folder.parent / self.recipe.slug if folder else None
+        if place and (place / "model.safetensors").exists():
+            return self.load(place, self.vectors, self.device)
+        self.fit(train_split, dev_split, place)
+        if place:
+            self.save(place)
+        return self
 
     def rank(self, split: Split) -> Run:
         """Score every candidate of `split`; labels are not looked at."""

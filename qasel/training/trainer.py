@@ -18,12 +18,16 @@ from qasel.training.devices import seed_all
 
 @dataclass(frozen=True)
 class Schedule:
-    """How long and how to train: `patience` epochs without a better dev MAP end it."""
+    """How long and how to train: `patience` epochs without a better dev MAP end it.
+
+    After each epoch the learning rates are multiplied by `decay`.
+    """
 
     epochs: int
     patience: int
     batch: int
     seed: int
+    decay: float = 1.0
 
 
 def train(
@@ -47,6 +51,7 @@ def train(
     last = folder / "last.safetensors" if folder else None
     best = _Best(network)
     epochs: list[dict[str, float]] = []
+    rates = [group["lr"] for group in optimizer.param_groups]
     if last and last.exists():
         epochs = _resume(last, network, optimizer, best)
     bar = tqdm(total=schedule.epochs, initial=len(epochs), desc="training", unit="epoch")
@@ -54,6 +59,8 @@ def train(
         while not _finished(epochs, schedule):
             started = time.perf_counter()
             row = {"epoch": float(len(epochs) + 1)}
+            for group, rate in zip(optimizer.param_groups, rates, strict=True):
+                group["lr"] = rate * schedule.decay ** len(epochs)
             row |= _epoch(network, optimizer, losses, data, schedule, len(epochs) + 1)
             network.eval()
             row["dev_map"] = dev_map()

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
-from qasel.layers import MaxOverTime
+from qasel.layers import MaxOverTime, masked_softmax
 from qasel.papers.hierarchical_ranking.heads import Scheme
 from qasel.training.batching import Batch, Tile
 
@@ -23,11 +23,10 @@ def clipped_softmax(scores: Tensor, mask: Tensor, k: int) -> Tensor:
     The weights that stay are scaled to sum to 1 again (k-max attention, Bian
     et al. 2017). Padding gets weight 0; a row that is all padding is all 0.
     """
-    scores = scores.masked_fill(~mask, -torch.inf)
     if 0 < k < scores.shape[-1]:
-        lowest = scores.topk(k, dim=-1).values[..., -1:]
-        scores = scores.masked_fill(scores < lowest, -torch.inf)
-    return scores.softmax(-1).nan_to_num(0.0)
+        scores = scores.masked_fill(~mask, -torch.inf)
+        mask = mask & (scores >= scores.topk(k, dim=-1).values[..., -1:])
+    return masked_softmax(scores, mask)
 
 
 class CompareAggregate(nn.Module):

@@ -105,14 +105,6 @@ class HierarchicalRanker(NeuralRanker):
             over_question[0].float().cpu().numpy(),
         )
 
-    def optimizer(self) -> torch.optim.Optimizer:
-        """Adam; the word vectors have a rate of their own, or are fixed."""
-        rest = [p for name, p in self.network.named_parameters() if name != "vectors"]
-        groups = [{"params": rest, "lr": self.recipe.learning_rate}]
-        if self.recipe.vectors_rate > 0:
-            groups.append({"params": [self.network.vectors], "lr": self.recipe.vectors_rate})
-        return torch.optim.Adam(groups)
-
     def schedule(self) -> Schedule:
         """Early stopping as in the paper."""
         r = self.recipe

@@ -1,6 +1,7 @@
 """Small helpers of the notebook: what is counted, shown or drawn there more than once."""
 
 from collections.abc import Iterable, Mapping
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -11,42 +12,16 @@ from qasel.datasets.base import Dataset, Question, Split
 from qasel.errors import QaselError
 from qasel.evaluation import Scores, bootstrap_interval
 from qasel.figures.style import GREY, INK, HouseFigure, house_style, new_figure
+from qasel.papers import choose
 from qasel.papers.hierarchical_ranking.heads import LEVELS, SCHEMES
 from qasel.papers.hierarchical_ranking.losses import list_loss, pair_loss, point_loss
 from qasel.papers.hierarchical_ranking.model import CompareAggregate
 from qasel.papers.hierarchical_ranking.ranker import HierarchicalRanker
-from qasel.papers.hierarchical_ranking.recipes import HierarchicalRecipe, recipe
+from qasel.papers.hierarchical_ranking.recipes import PAPER, HierarchicalRecipe
 from qasel.text import Vectors, Vocabulary, tokenize
 from qasel.training import seed_all
 
-
-def chosen_recipes(
-    variants: str,
-    dataset: str,
-    *,
-    scale: str,
-    seed: int,
-    epochs: int = 0,
-    vectors: str = "",
-    settings: str = "",
-) -> dict[str, HierarchicalRecipe]:
-    """The recipes of the variants named (with commas between), by name.
-
-    `epochs` 0 and `vectors` "" keep the recipe's own; `settings` are others of its fields, as
-    `key=value` with blanks between. Raises `QaselError` for what is not valid.
-    """
-    names = [name.strip() for name in variants.split(",") if name.strip()]
-    if not names or len(set(names)) < len(names):
-        raise QaselError(f"variants {variants!r}: name at least one, and each once")
-    if not isinstance(epochs, int) or epochs < 0:
-        raise QaselError(f"epochs {epochs!r}: give a number of epochs, or 0 for the recipe's")
-    changes = {"seed": seed} | ({"epochs": epochs} if epochs else {})
-    return {
-        name: recipe(name, dataset, scale=scale, vectors=vectors or None)
-        .change(**changes)
-        .set(settings.split())
-        for name in names
-    }
+chosen_recipes = partial(choose.chosen_recipes, PAPER)
 
 
 def shared_words(question: Question) -> pd.DataFrame:

@@ -106,14 +106,6 @@ class PairCNN(NeuralRanker):
         """Log odds."""
         return self.network(batch)
 
-    def optimizer(self) -> torch.optim.Optimizer:
-        """Adam; the word vectors have a rate of their own, or are fixed."""
-        rest = [p for name, p in self.network.named_parameters() if name != "vectors"]
-        groups = [{"params": rest, "lr": self.recipe.learning_rate}]
-        if self.recipe.vectors_rate > 0:
-            groups.append({"params": [self.network.vectors], "lr": self.recipe.vectors_rate})
-        return torch.optim.Adam(groups)
-
     def schedule(self) -> Schedule:
         """Early stopping on dev MAP."""
         r = self.recipe

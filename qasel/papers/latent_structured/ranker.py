@@ -97,15 +97,8 @@ class StructuredRanker:
         if not self.recipe.on_cnn:
             self.documents = documents(self.recipe.corpus or train)
             return
-        recipe = self.recipe.cnn
-        place = folder.parent / recipe.slug if folder else None
-        if place and (place / "model.safetensors").exists():
-            self.network = PairCNN.load(place, self.vectors, self.device)
-            return
-        self.network = PairCNN(recipe, self.vectors, self.device)
-        self.network.fit(train, dev, place)
-        if place:
-            self.network.save(place)
+        network = PairCNN(self.recipe.cnn, self.vectors, self.device)
+        self.network = network.as_stage(train, dev, folder)
 
     def features(self, split: Split) -> list[np.ndarray]:
         """The features of a split, float64 `[candidates, d]` a question."""

@@ -91,8 +91,9 @@ class StructuredRecipe(Recipe):
 
     @property
     def cnn(self) -> "StructuredRecipe":
-        """The recipe of the CNN that gives the vectors."""
-        return replace(self, variant=CNN, costs=type(self).costs, epochs=type(self).epochs)
+        """The recipe of the CNN that gives the vectors, the same for all that learn from it."""
+        kind = type(self)
+        return replace(self, variant=CNN, costs=kind.costs, epochs=kind.epochs, cut=kind.cut)
 
     def load(self, data_dir: str | None = None) -> Dataset:
         """The data set, folded as the variant wants it.
@@ -106,7 +107,7 @@ class StructuredRecipe(Recipe):
             splits["train"] = load_dataset(self.dataset, "all", data_dir).train
         if self.variant.endswith(IN_FOLDS):
             splits = fold_of(splits, self.seed % FOLDS)
-        return Dataset(data.name, data.protocol, splits)
+        return replace(data, splits=splits)
 
 
 QUICK = {"epochs": 20, "costs": (1.0, 100.0), "filters": 50, "hidden": 50, "cnn_epochs": 10}

@@ -3,12 +3,12 @@
 import itertools
 import time
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 
 import numpy as np
 import pandas as pd
 
 from qasel.datasets.base import Question, Split
-from qasel.errors import QaselError
 from qasel.evaluation import Run, evaluate
 from qasel.figures.style import (
     BLUE,
@@ -21,29 +21,16 @@ from qasel.figures.style import (
     new_figure,
 )
 from qasel.interleaving import ap_loss_of, best_ranking, grid, harmonic, stacks, structured_hinge
+from qasel.papers import choose
 from qasel.papers.latent_structured.inference import (
     all_interleavings,
     greedy_ranking,
     most_violating,
 )
 from qasel.papers.latent_structured.lists import Lists
-from qasel.papers.latent_structured.recipes import StructuredRecipe, recipe
+from qasel.papers.latent_structured.recipes import PAPER
 
-
-def chosen_recipes(
-    variants: str, dataset: str, *, scale: str, seed: int, settings: str = ""
-) -> dict[str, StructuredRecipe]:
-    """The recipes of the variants named (with commas between), by name.
-
-    `settings` are other fields of the recipe, as `key=value` with blanks between. Raises
-    `QaselError` for what is not valid.
-    """
-    names = [name.strip() for name in variants.split(",") if name.strip()]
-    if not names or len(set(names)) < len(names):
-        raise QaselError(f"variants {variants!r}: name at least one, and each once")
-    return {
-        name: recipe(name, dataset, scale=scale, seed=seed).set(settings.split()) for name in names
-    }
+chosen_recipes = partial(choose.chosen_recipes, PAPER)
 
 
 def pair_table(question: Question, features: np.ndarray, names: Sequence[str]) -> pd.DataFrame:

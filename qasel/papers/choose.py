@@ -1,0 +1,36 @@
+"""The recipes that a notebook's parameters ask for."""
+
+from qasel.errors import QaselError
+from qasel.papers import paper as room
+from qasel.training import Recipe
+
+
+def chosen_recipes(
+    paper: str,
+    variants: str,
+    dataset: str,
+    *,
+    scale: str,
+    seed: int,
+    epochs: int = 0,
+    vectors: str = "",
+    settings: str = "",
+) -> dict[str, Recipe]:
+    """The recipes of the variants named (with commas between), by name.
+
+    `epochs` 0 and `vectors` "" keep the recipe's own; `settings` are others of its fields, as
+    `key=value` with blanks between. Raises `QaselError` for what is not valid.
+    """
+    names = [name.strip() for name in variants.split(",") if name.strip()]
+    if not names or len(set(names)) < len(names):
+        raise QaselError(f"variants {variants!r}: name at least one, and each once")
+    if not isinstance(epochs, int) or epochs < 0:
+        raise QaselError(f"epochs {epochs!r}: give a number of epochs, or 0 for the recipe's")
+    changes = {"seed": seed} | ({"epochs": epochs} if epochs else {})
+    recipe = room(paper).recipe
+    return {
+        name: recipe(name, dataset, scale=scale, vectors=vectors or None)
+        .change(**changes)
+        .set(settings.split())
+        for name in names
+    }

@@ -1,0 +1,27 @@
+"""Paper 3: MS-Ranker (Zhang, Meng, Li, Jian and Zhou 2020)."""
+
+import json
+from pathlib import Path
+
+import torch
+
+from qasel.papers.ms_ranker.ranker import MSRanker, PreRanking
+from qasel.papers.ms_ranker.recipes import MAIN, PRE_RANKER, VARIANTS, MSRankerRecipe, recipe
+from qasel.text import Vectors
+
+__all__ = ["MAIN", "VARIANTS", "MSRanker", "PreRanking", "load", "ranker", "recipe"]
+
+
+def ranker(
+    settings: MSRankerRecipe, vectors: Vectors, device: torch.device
+) -> MSRanker | PreRanking:
+    """The ranker of a variant, untrained."""
+    kind = PreRanking if settings.variant == PRE_RANKER else MSRanker
+    return kind(settings, vectors, device)
+
+
+def load(folder: Path, vectors: Vectors, device: torch.device) -> MSRanker | PreRanking:
+    """A ranker that was saved in a folder."""
+    saved = json.loads((Path(folder) / "recipe.json").read_text(encoding="utf-8"))
+    kind = PreRanking if saved["variant"] == PRE_RANKER else MSRanker
+    return kind.load(folder, vectors, device)

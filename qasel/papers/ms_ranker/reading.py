@@ -1,0 +1,111 @@
+"""Reading a question and a candidate: BiGRU and QC-attention (equations 1-11).
+
+Shapes: P pairs of a tile, n words of a question, m of a candidate, d the
+hidden size of a GRU, so that a word has 2d numbers.
+"""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
+
+from qasel.layers import masked_max, masked_softmax
+from qasel.training.batching import Batch, Tile
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What is known of P pairs before any evidence.
+
+    `words` `[P, m, 2d]` are the candidates' states, real where `real` `[P, m]`; `candidate` and
+    `question` `[P, 2d]` the last states of both directions (O and E₁); `match` `[P, 2d]` is V_qc.
+    """
+
+    words: Tensor
+    real: Tensor
+    candidate: Tensor
+    question: Tensor
+    match: Tensor
+
+
+class BiGRU(nn.Module):
+    """Equations 1 and 2; padding is never read."""
+
+    def __init__(self, size: int, hidden: int) -> None:
+        super().__init__()
+        self.gru = nn.GRU(size, hidden, batch_first=True, bidirectional=True)
+
+    def forward(self, words: Tensor, length: Tensor) -> tuple[Tensor, Tensor]:
+        """Words `[S, L, size]` → states `[S, L, 2d]`, 0 at padding, and last states `[S, 2d]`."""
+        # PyTorch packs by lengths on the CPU, wherever the words are.
+        packed = pack_padded_sequence(words, length.cpu(), batch_first=True, enforce_sorted=False)
+        states, last = self.gru(packed)
+        states, _ = pad_packed_sequence(states, batch_first=True, total_length=words.shape[1])
+        return states, torch.cat([last[0], last[1]], dim=1)
+
+
+class Reader(nn.Module):
+    """The encoding layer and the QC-attention, which pre-ranker and agent each have."""
+
+    def __init__(self, size: int, hidden: int, dropout: float) -> None:
+        super().__init__()
+        self.encode = BiGRU(size, hidden)
+        self.of_question = nn.Linear(2 * hidden, 1, bias=False)  # v₁
+        self.of_candidate = nn.Linear(2 * hidden, 1, bias=False)  # v₂
+        self.of_both = nn.Parameter(torch.empty(2 * hidden).normal_(std=(2 * hidden) ** -0.5))  # v₃
+        # W_qc in four parts, for [h_c; U_c; h_c ⊙ U_c; U_Q ⊙ U_c], and b_qc with the first.
+        self.compare = nn.ModuleList(
+            nn.Linear(2 * hidden, 2 * hidden, bias=part == 0) for part in range(4)
+        )
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, batch: Batch, vectors: Tensor) -> Reading:
+        """The pairs of a batch, in tile order, padded to the longest candidate of the batch."""
+        tiles = [self.read(tile, vectors) for tile in batch.tiles]
+        longest = max(tile.words.shape[1] for tile in tiles)
+        return Reading(
+            torch.cat([F.pad(t.words, (0, 0, 0, longest - t.words.shape[1])) for t in tiles]),
+            torch.cat([F.pad(t.real, (0, longest - t.real.shape[1])) for t in tiles]),
+            torch.cat([t.candidate for t in tiles]),
+            torch.cat([t.question for t in tiles]),
+            torch.cat([t.match for t in tiles]),
+        )
+
+    def read(self, tile: Tile, vectors: Tensor) -> Reading:
+        """The pairs of one tile; each question is encoded once."""
+        question, question_last = self.encode(
+            self.dropout(vectors[tile.question]), tile.question_length
+        )
+        answer, answer_last = self.encode(self.dropout(vectors[tile.answer]), tile.answer_length)
+        match = self.match(question, answer, tile)
+        return Reading(
+            answer, tile.real_answer, answer_last, question_last[tile.question_of], match
+        )
+
+    def match(self, question: Tensor, answer: Tensor, tile: Tile) -> Tensor:
+        """V_qc of a tile's pairs (equations 3-11), `[P, 2d]`, from the words of each side."""
+        h_q = question[tile.question_of]
+        real_q, real_c = tile.real_question[tile.question_of], tile.real_answer
+        alpha = (h_q * self.of_both) @ answer.transpose(1, 2)  # [P, n, m]
+        alpha = alpha + self.of_question(question)[tile.question_of]
+        alpha = alpha + self.of_candidate(answer).transpose(1, 2)
+        p = masked_softmax(alpha, real_q[:, :, None], dim=1)
+        u_c = p.transpose(1, 2) @ h_q  # question-aware words of the candidate
+        beta = masked_max(alpha, real_q[:, :, None], dim=1)
+        u_q = masked_softmax(beta, real_c)[:, None] @ answer  # [P, 1, 2d]
+        # W(Σ pᵢ hᵢ) = Σ pᵢ W hᵢ: two of the four parts of W_qc m_j (equations 9 and 10) can be
+        # had from the words of the question, which are few.
+        of_c, of_u, of_both, of_q = self.compare
+        from_question = of_u(question)[tile.question_of] + of_q(u_q * h_q)
+        m = of_c(answer) + p.transpose(1, 2) @ from_question + of_both(answer * u_c)
+        # tanh grows with its argument, so it may come after the maximum.
+        return masked_max(m, real_c[:, :, None], dim=1).tanh()
+
+
+def head(size: int, hidden: int, dropout: float) -> nn.Module:
+    """The MLP to the two actions' logits (equations 18 and 19)."""
+    return nn.Sequential(
+        nn.Dropout(dropout), nn.Linear(size, hidden), nn.Tanh(), nn.Linear(hidden, 2)
+    )

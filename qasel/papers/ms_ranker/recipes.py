@@ -1,0 +1,109 @@
+"""Recipes for the paper's own rows of tables 2 to 4; its settings by default."""
+
+from dataclasses import dataclass, replace
+
+from qasel.errors import QaselError
+from qasel.training.recipe import Recipe
+
+PAPER = "ms-ranker"
+MAIN = "MS-Ranker"
+PRE_RANKER = "Pre-Ranker"
+
+ABLATIONS = {
+    "w/o Rewards": "rewards",
+    "w/o Pre-Ranker": "pre_ranker",
+    "w/o Evidence": "evidence",
+    "w/o RL action": "action",
+    "w/o the Gate": "gate",
+}
+"""Row of table 4 → the setting that it turns off."""
+VARIANTS = (MAIN, PRE_RANKER, *ABLATIONS)
+CHOICES = {
+    "variant": VARIANTS,
+    "scale": ("paper", "quick"),
+    "list_by": ("action", "score"),
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class MSRankerRecipe(Recipe):
+    """Settings of a run of paper 3 (section 4.3).
+
+    Not in the paper, so ours: the agent's `epochs` and `patience`, where `dropout` is applied
+    (word vectors and the input of the MLP), that word vectors are fixed, `list_by` and `baseline`.
+
+    `list_by` says what sorts the list whose average precision makes the rewards in training:
+    "action", the sampled actions first and P_post within each; or, as printed, "score", P_post
+    alone. Then a reward does not depend on the action it is given to, and REINFORCE's
+    expected gradient is zero. `baseline` takes from each reward what the policy expects there
+    (Williams 1992): without it nearly all rewards are positive, any action taken is made more
+    likely, and the policy collapses onto one action within an epoch.
+    """
+
+    paper: str = PAPER
+    hidden: int = 128  # of a GRU, one direction
+    dropout: float = 0.5
+    pre_epochs: int = 5
+    learning_rate: float = 1e-3
+    decay: float = 0.99  # of the learning rate, an epoch
+    vectors_rate: float = 0.0  # 0 fixes the word vectors
+    batch: int = 10  # questions
+    threshold: float = 0.5  # P_post above which a candidate becomes evidence
+    no_change: float = 0.1  # the reward of a step that leaves the average precision as it is
+    rewards: bool = True  # or cross entropy
+    pre_ranker: bool = True  # or candidates in random order, and weights from scratch
+    evidence: bool = True
+    action: bool = True  # P_post decides what becomes evidence; or every candidate does, whole
+    gate: bool = True  # or half old, half new
+    list_by: str = "action"
+    baseline: bool = True
+    patience: int = 10  # epochs without a better dev MAP
+    epochs: int = 50
+
+    def __post_init__(self) -> None:
+        for name, known in CHOICES.items():
+            if getattr(self, name) not in known:
+                told = f"{name} {getattr(self, name)!r}"
+                raise QaselError(f"unknown {told} of {PAPER}; known: {', '.join(known)}")
+        for name in ("hidden", "batch", "patience", "epochs", "pre_epochs"):
+            if getattr(self, name) < 1:
+                raise QaselError(f"setting {name}: must be at least 1, got {getattr(self, name)}")
+        for name in ("dropout", "threshold"):
+            if not 0 <= getattr(self, name) < 1:
+                raise QaselError(f"setting {name}: must be in [0, 1), got {getattr(self, name)}")
+
+    @property
+    def before(self) -> "MSRankerRecipe":
+        """The recipe of the pre-ranker, the same for all agents that start from it."""
+        agent = ("threshold", "no_change", "list_by", "baseline", "patience", "epochs")
+        names = (*ABLATIONS.values(), *agent)
+        return replace(self, variant=PRE_RANKER, **{n: getattr(type(self), n) for n in names})
+
+
+QUICK = {"hidden": 48, "epochs": 10}
+"""Small enough for a walkthrough, never for tables."""
+
+
+def recipe(
+    variant: str = MAIN,
+    dataset: str = "sample",
+    *,
+    vectors: str | None = None,
+    scale: str = "paper",
+    seed: int = 0,
+) -> MSRankerRecipe:
+    """The recipe of a row of tables 2 to 4; raises `QaselError` for an unknown variant or scale."""
+    protocols = {"trecqa": "clean", "semeval-cqa": "a-2016"}
+    settings: dict = {"protocol": protocols.get(dataset, "answered")}
+    if variant in ABLATIONS:
+        settings[ABLATIONS[variant]] = False
+    if scale == "quick":
+        settings |= QUICK
+    return MSRankerRecipe(
+        variant=variant,
+        dataset=dataset,
+        vectors=vectors or ("sample" if dataset == "sample" else "glove.6B.100d"),
+        scale=scale,
+        seed=seed,
+        **settings,
+    )

@@ -1,0 +1,300 @@
+"""Paper 3: the batched agent against one that goes candidate by candidate, rewards, training."""
+
+import math
+
+import pytest
+import torch
+
+from qasel.datasets import load_dataset
+from qasel.datasets.base import Candidate, Question, Split
+from qasel.errors import QaselError
+from qasel.papers.ms_ranker import PreRanking, load, ranker, recipe
+from qasel.papers.ms_ranker.model import Agent, PreRanker
+from qasel.papers.ms_ranker.recipes import ABLATIONS, VARIANTS
+from qasel.papers.ms_ranker.rewards import inserted, rewards
+from qasel.text import Vocabulary, load_vectors, tokenize
+from qasel.training.batching import EncodedSplit
+
+CPU = torch.device("cpu")
+TEXTS = {
+    "when was it built": ["it was built in 1889", "a tower", "the city of light is far away today"],
+    "who": ["the engineer"],
+    "what is a very long question about towers": [
+        "iron",
+        "gustave eiffel built it with his own firm in two years",
+        "a tower is a tall building",
+        "it was a firm",
+        "what a question",
+    ],
+}
+EVIDENCE = [{}, {"action": False}, {"gate": False}, {"threshold": 0.0}]
+
+
+def make_batch():
+    questions = tuple(
+        Question(f"q{i}", text, tuple(Candidate(f"{i}-{j}", a, j % 2, j) for j, a in enumerate(c)))
+        for i, (text, c) in enumerate(TEXTS.items())
+    )
+    split = Split("tiny", questions)
+    words = [w for q in split for t in (q.text, *(c.text for c in q.candidates)) for w in t.split()]
+    vocabulary = Vocabulary(words)
+    return split, vocabulary, EncodedSplit(split, vocabulary, CPU)
+
+
+def make_agent(vocabulary, **changes):
+    torch.manual_seed(3)
+    settings = {"threshold": 0.5, "evidence": True, "action": True, "gate": True} | changes
+    vectors = torch.randn(len(vocabulary), 5)
+    agent = Agent(vectors, hidden=4, dropout=0.5, train_vectors=False, **settings).eval()
+    for parameter in agent.parameters():  # far from 0, so that every term counts
+        parameter.data *= 3
+    return agent
+
+
+def slow_match(reader, h_q, h_c):
+    """Equations 3-11 for one pair, word by word."""
+    v1, v2 = reader.of_question.weight[0], reader.of_candidate.weight[0]
+    alpha = [[v1 @ q + v2 @ c + reader.of_both @ (q * c) for c in h_c] for q in h_q]
+    p_j = torch.stack([max(row[j] for row in alpha) for j in range(len(h_c))]).softmax(0)
+    u_q = sum(p * h for p, h in zip(p_j, h_c, strict=True))
+    w = torch.cat([part.weight for part in reader.compare], dim=1)
+    rows = []
+    for j, c in enumerate(h_c):
+        p_i = torch.stack([row[j] for row in alpha]).softmax(0)
+        u_c = sum(p * h for p, h in zip(p_i, h_q, strict=True))
+        rows.append(
+            torch.tanh(w @ torch.cat([c, u_c, c * u_c, u_q * u_c]) + reader.compare[0].bias)
+        )
+    return torch.stack(rows).amax(0)
+
+
+def slow_walk(agent, vocabulary, question):
+    """Equations 1-23 for one question, one candidate at a time: P_post and the mean gates."""
+
+    def encode(text):
+        states, last = agent.reader.encode.gru(
+            agent.vectors[vocabulary.encode(tokenize(text))][None]
+        )
+        return states[0], last[:, 0].flatten()
+
+    h_q, e = encode(question.text)
+    told = []
+    for candidate in question.candidates:
+        h_c, o = encode(candidate.text)
+        state = slow_match(agent.reader, h_q, h_c)
+        ev = agent.evidence
+        if ev:
+            alpha = torch.stack([ev.of_word.weight[0] @ h + ev.of_both @ (e * h) for h in h_c])
+            u_e = alpha.softmax(0) @ h_c
+            rows = [ev.from_words(h) + ev.from_both(h * u_e) for h in h_c]
+            state = torch.cat([state, torch.tanh(torch.stack(rows)).amax(0)])
+        p = agent.head(state).softmax(0)[1]
+        gate = torch.zeros(())
+        if ev and (p > agent.threshold or not agent.action):
+            new = p * o if agent.action else o
+            g = torch.full_like(e, 0.5)
+            if ev.gated:
+                g = torch.sigmoid(ev.of_old.weight @ e + ev.of_new.weight @ new)
+            e, gate = (1 - g) * e + g * new, g.mean()
+        told.append((p, gate))
+    return told
+
+
+@pytest.mark.parametrize("changes", [*EVIDENCE, {"evidence": False}])
+@torch.no_grad()
+def test_the_batched_agent_equals_one_candidate_at_a_time(changes):
+    split, vocabulary, data = make_batch()
+    agent = make_agent(vocabulary, **changes)
+    batch = data.batch(torch.tensor([2, 0, 1]))
+    walk = agent(batch)
+    gates = set()
+    for row, number in enumerate(batch.index.tolist()):
+        wanted = slow_walk(agent, vocabulary, split[number])
+        for step, (p, gate) in enumerate(wanted):
+            assert walk.p_post[row, step] == pytest.approx(p.item(), abs=1e-5)
+            assert walk.gate[row, step] == pytest.approx(gate.item(), abs=1e-5)
+            gates.add(gate.item() > 0)
+        assert not walk.gate[row, len(wanted) :].any()
+    if not changes:
+        assert gates == {True, False}  # some candidates became evidence, some did not
+
+
+@torch.no_grad()
+def test_evidence_switched_off_is_the_first_evidence_throughout():
+    _, vocabulary, data = make_batch()
+    agent = make_agent(vocabulary)
+    batch = data.batch(torch.arange(3))
+    alone = agent(batch, gather=False).p_post
+    assert not torch.allclose(alone, agent(batch).p_post)
+    torch.testing.assert_close(alone[:, 0], agent(batch).p_post[:, 0])
+    never = make_agent(vocabulary, threshold=0.999999)
+    torch.testing.assert_close(alone, never(batch).p_post)
+
+
+@torch.no_grad()
+def test_pre_ranker_reads_each_pair_on_its_own():
+    split, vocabulary, data = make_batch()
+    torch.manual_seed(1)
+    network = PreRanker(
+        torch.randn(len(vocabulary), 5), hidden=4, dropout=0.5, train_vectors=False
+    ).eval()
+    together = network(data.batch(torch.arange(3)))
+    torch.testing.assert_close(
+        together.exp().sum(-1)[0], torch.ones(5).where(torch.arange(5) < 3, torch.tensor(2.0))
+    )  # padding: exp(0) twice
+    for number, question in enumerate(split):
+        alone = network(data.batch(torch.tensor([number])))[0]
+        torch.testing.assert_close(together[number, : len(question.candidates)], alone)
+
+
+def test_average_precision_of_the_growing_list_by_hand():
+    keys = torch.tensor([[0.3, 0.9, 0.9, 0.5, 0.1]])
+    labels = torch.tensor([[0.0, 1.0, 0.0, 1.0, 1.0]])
+    mask = torch.ones(1, 5, dtype=torch.bool)
+    # L: [0]  [1 0]  [1 2 0] (the tie goes below)  [1 2 3 0]  [1 2 3 0 4]
+    wanted = [0, 1, 1, (1 + 2 / 3) / 2, (1 + 2 / 3 + 3 / 5) / 3]
+    before, after = inserted(keys, keys, labels, mask)
+    torch.testing.assert_close(after[0], torch.tensor(wanted, dtype=torch.float64))
+    torch.testing.assert_close(before[0, 1:], after[0, :-1])
+    steps = rewards(keys, labels, mask, 0.1)[0]
+    changes = [0.1, 1, 0.1, wanted[3] - 1, wanted[4] - wanted[3]]
+    torch.testing.assert_close(steps, torch.tensor(changes))
+    # With other keys: [0]  [0 1]  [2 1 0]  [3 1 2 0]  [4 1 2 3 0]; each beside the old list.
+    new = torch.tensor([[0.1, 0.2, 1.0, 0.95, 0.95]])
+    _, after = inserted(keys, new, labels, mask)
+    wanted = [0, 1 / 2, 1 / 2, 1, (1 + 1 + 3 / 4) / 3]
+    torch.testing.assert_close(after[0], torch.tensor(wanted, dtype=torch.float64))
+
+
+def test_rewards_at_padding_and_on_a_list_without_a_right_candidate():
+    keys = torch.tensor([[0.3, 0.9, 7.0], [0.2, 0.1, 0.3]])
+    labels = torch.tensor([[0.0, 1.0, 1.0], [0.0, 0.0, 0.0]])
+    mask = torch.tensor([[True, True, False], [True, True, True]])
+    found = rewards(keys, labels, mask, 0.1)
+    torch.testing.assert_close(found, torch.tensor([[0.1, 1.0, 0.0], [0.1, 0.1, 0.1]]))
+
+
+def expected_gradient(list_by):
+    """∂ of the expected reward-weighted log probability, over all actions of one small list."""
+    logits = torch.tensor([[0.4, -0.2, 0.1]], requires_grad=True)
+    labels = torch.tensor([[1.0, 0.0, 1.0]])
+    mask = torch.ones(1, 3, dtype=torch.bool)
+    p = logits.sigmoid()
+    total = torch.zeros(())
+    for code in range(8):
+        actions = torch.tensor([[(code >> i) & 1 for i in range(3)]])
+        log_p = torch.where(actions == 1, p, 1 - p).log()
+        keys = p.detach() + (actions if list_by == "action" else 0)
+        earned = rewards(keys, labels, mask, 0.1)
+        total = total + log_p.sum().exp().detach() * (earned * log_p).sum()
+    return torch.autograd.grad(total, logits)[0]
+
+
+def test_rewards_of_a_list_sorted_by_scores_teach_nothing_on_average():
+    torch.testing.assert_close(expected_gradient("score"), torch.zeros(1, 3), atol=1e-6, rtol=0)
+    gradient = expected_gradient("action")[0]
+    assert gradient[1] < -1e-3  # the wrong candidate: down
+    assert gradient[2] > 1e-3  # the second right one: up
+
+
+@pytest.fixture(scope="module")
+def sample():
+    return load_dataset("sample"), load_vectors("sample")
+
+
+def make(vectors, variant="MS-Ranker", **changes):
+    tiny = {"hidden": 6, "epochs": 2, "pre_epochs": 1, "batch": 20} | changes
+    return ranker(recipe(variant, "sample", scale="quick").change(**tiny), vectors, CPU)
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_every_variant_learns_ranks_and_is_saved(variant, sample, tmp_path):
+    data, vectors = sample
+    system = make(vectors, variant)
+    history = system.fit(data.train, data.dev)
+    assert all(math.isfinite(row["loss"]) for row in history.epochs)
+    run = system.rank(data.test)
+    system.save(tmp_path)
+    again = load(tmp_path, vectors, CPU)
+    assert type(again) is type(system)
+    assert again.rank(data.test).scores == run.scores
+
+
+def test_agent_starts_from_the_pre_ranker_and_takes_its_order(sample):
+    data, vectors = sample
+    system = make(vectors)
+    system.fit(data.train, data.dev)
+    scores = system.first.rank(data.test).scores
+    for question in system.in_order(data.test):
+        found = [scores[question.id][candidate.id] for candidate in question.candidates]
+        assert found == sorted(found, reverse=True)
+    agent = system.start(system.network.vectors.detach())
+    for name, weight in system.first.network.reader.state_dict().items():
+        assert torch.equal(agent.reader.state_dict()[name], weight)
+
+
+def test_runs_beside_each_other_share_the_pre_ranker(sample, tmp_path):
+    data, vectors = sample
+    one, other = make(vectors), make(vectors, "w/o the Gate")
+    one.fit(data.train, data.dev, tmp_path / one.recipe.slug)
+    trained = []
+    PreRanking_fit = PreRanking.fit
+    try:
+        PreRanking.fit = lambda self, *rest: trained.append(self) or PreRanking_fit(self, *rest)
+        other.fit(data.train, data.dev, tmp_path / other.recipe.slug)
+    finally:
+        PreRanking.fit = PreRanking_fit
+    assert not trained
+    assert other.first.rank(data.dev).scores == one.first.rank(data.dev).scores
+
+
+def test_interrupted_training_resumes_to_the_same_scores(sample, tmp_path):
+    data, vectors = sample
+    whole = make(vectors, decay=0.5)
+    whole.fit(data.train, data.dev)
+
+    class Stopped(Exception):
+        pass
+
+    def stop(epochs):
+        raise Stopped
+
+    with pytest.raises(Stopped):
+        make(vectors, decay=0.5).fit(data.train, data.dev, tmp_path / "run", stop)
+    resumed = make(vectors, decay=0.5)
+    history = resumed.fit(data.train, data.dev, tmp_path / "run")
+    assert len(history.epochs) == 2
+    assert resumed.rank(data.test).scores == whole.rank(data.test).scores
+
+
+def test_the_baseline_is_what_the_policy_expects(sample):
+    data, vectors = sample
+    system = make(vectors)
+    system.fit(data.train, data.dev)
+    batch = system.encode(data.train).batch(torch.arange(10))
+    p = system.network(batch).p_post.detach()
+    actions = (torch.rand_like(p) < 0.5).float()
+    earned, expected = system.rewards(p, actions, batch)
+    # Flip one action at a time: its own reward becomes the other one that was weighed.
+    for step in (0, 3):
+        flipped = actions.clone()
+        flipped[:, step] = 1 - flipped[:, step]
+        other, same = system.rewards(p, flipped, batch)
+        chance = torch.where(actions[:, step] == 1, p[:, step], 1 - p[:, step])
+        mean = chance * earned[:, step] + (1 - chance) * other[:, step]
+        torch.testing.assert_close(expected[:, step], mean * batch.mask[:, step])
+        torch.testing.assert_close(same[:, step], expected[:, step])
+        torch.testing.assert_close(other[:, :step], earned[:, :step])
+
+
+def test_each_ablation_is_a_setting_and_shares_one_pre_ranker():
+    base = recipe("MS-Ranker", "wikiqa")
+    assert (base.hidden, base.batch, base.dropout, base.pre_epochs) == (128, 10, 0.5, 5)
+    for variant, name in ABLATIONS.items():
+        other = recipe(variant, "wikiqa")
+        assert other == base.change(variant=variant, **{name: False})
+        assert other.before == base.before
+    with pytest.raises(QaselError, match="unknown list_by 'both'"):
+        base.change(list_by="both")
+    with pytest.raises(QaselError, match="threshold"):
+        base.change(threshold=1.5)

@@ -79,11 +79,7 @@ class NeuralRanker(ABC):
         on_epoch: Callable[[list[dict[str, float]]], None] | None = None,
     ) -> History:
         """Train on one split, choose the epoch on the other; see `trainer.train`."""
-        words = _words(train_split) + _words(dev_split)
-        self.vocabulary = Vocabulary(words)
-        seed_all(self.recipe.seed, 0)
-        matrix = torch.from_numpy(self.vectors.of(self.vocabulary.words))
-        self.network = self.start(matrix).to(self.device)
+        self.prepare(train_split, dev_split)
         data = EncodedSplit(train_split, self.vocabulary, self.device)
         dev_data = EncodedSplit(dev_split, self.vocabulary, self.device)
         return train(
@@ -96,6 +92,13 @@ class NeuralRanker(ABC):
             folder,
             on_epoch,
         )
+
+    def prepare(self, *splits: Split) -> None:
+        """Take the words of some splits and make the network, as it is before training."""
+        self.vocabulary = Vocabulary(word for split in splits for word in _words(split))
+        seed_all(self.recipe.seed, 0)
+        matrix = torch.from_numpy(self.vectors.of(self.vocabulary.words))
+        self.network = self.start(matrix).to(self.device)
 
     def as_stage(self, train_split: Split, dev_split: Split, folder: Path | None) -> Self:
         """This ranker trained, as a first stage of another that works in `folder`.

@@ -105,7 +105,7 @@ class QuestionExplorer(Explorer):
 
     `self.question` is the question chosen; `self.typed` tells whether the reader typed it.
     `rows` and `watched` are the subclass's further controls. `first` is the id of the
-    question shown at the start. Raises `QaselError` when the split does not have it.
+    question shown at the start. Raises `QaselError` when the split does not have it, or has none.
     """
 
     def __init__(
@@ -117,6 +117,8 @@ class QuestionExplorer(Explorer):
     ) -> None:
         self.split = split
         ids = [question.id for question in split]
+        if not ids:
+            raise QaselError(f"{split.name} has no question to explore")
         if first is not None and first not in ids:
             raise QaselError(f"{split.name} has no question {first!r}")
         options = [("✎ type your own question …", OWN)]

@@ -38,7 +38,24 @@ data = load_dataset("sample")
 rankers = {"word overlap": WordOverlap(), "BM25": BM25()}
 history = [ranker.fit(data.train) for ranker in rankers.values()]
 """
+WALK = """\
+import pandas as pd
+from qasel.widgets.evidence import EvidenceExplorer
+
+def walk(question, gather):
+    rows = []
+    for i, c in enumerate(question.candidates):
+        alone = 0.6 - 0.05 * i
+        p = alone + 0.1 if gather and i else alone
+        ap = float("nan") if c.label is None else 1 / (i + 1)
+        gate = 0.25 if gather and p > 0.5 else 0.0
+        rows.append([c.id, c.text, c.label, p, alone, gate, ap, 0.1])
+    names = ["id", "text", "label", "p", "p_alone", "gate", "ap", "reward"]
+    return pd.DataFrame(rows, columns=names)
+
+"""
 CELLS = {
+    "evidence": WALK + "EvidenceExplorer(walk, data.dev)",
     "measure": "MeasureExplorer([0, 1, 0, 0, 1, 0])",
     "ranking": "RankingExplorer(rankers, data.dev)",
     "violating": (
@@ -159,6 +176,7 @@ def explorer(browser, lab, request: pytest.FixtureRequest) -> Iterator["playwrig
     page.close()
 
 
+evidence = pytest.mark.parametrize("explorer", ["evidence"], indirect=True)
 measure = pytest.mark.parametrize("explorer", ["measure"], indirect=True)
 ranking = pytest.mark.parametrize("explorer", ["ranking"], indirect=True)
 violating = pytest.mark.parametrize("explorer", ["violating"], indirect=True)
@@ -220,6 +238,40 @@ def test_slide_to_where_greedy_leaves_the_optimum(explorer):
     says(explorer, "1.0500")
     sliders.nth(3).press("ArrowLeft")
     says(explorer, "so far")
+
+
+@evidence
+def test_step_through_the_candidates(explorer):
+    says(explorer, "Step 2 of 11")  # the first that owes something to the evidence
+    says(explorer, "0.550 from the question alone, 0.650 with the evidence (+0.100)")
+    explorer.get_by_role("button", name="First").click()
+    says(explorer, "Step 1 of 11")
+    explorer.get_by_role("button", name="Forward").press("Enter")
+    says(explorer, "Step 2 of 11")
+    explorer.get_by_role("button", name="Last").click()
+    says(explorer, "Step 11 of 11")
+    explorer.get_by_role("slider").press("ArrowLeft")
+    says(explorer, "Step 10 of 11")
+    explorer.get_by_role("button", name="Back").click()
+    says(explorer, "Step 9 of 11")
+    explorer.get_by_label("evidence on").press("Space")
+    says(explorer, "0.200 from the question alone; evidence is off")
+
+
+@evidence
+def test_step_through_typed_candidates(explorer):
+    explorer.get_by_role("combobox").select_option(label="✎ type your own question …")
+    explorer.get_by_role("textbox").nth(0).fill("who painted <b>this</b>")
+    explorer.get_by_role("textbox").nth(1).fill("one <i>only</i>")
+    explorer.get_by_role("button", name="Show").click()
+    says(explorer, "Step 1 of 1")
+    says(explorer, "one <i>only</i>")
+    says(explorer, "it is not known which candidates are right")
+    explorer.get_by_role("textbox").nth(1).fill("one\n+two")
+    explorer.get_by_role("button", name="Show").click()
+    explorer.get_by_role("button", name="Forward").click()
+    says(explorer, "Step 2 of 2: candidate 2 enters, ✓ right")
+    assert explorer.locator(".widget-html i").count() == 0
 
 
 def test_saved_notebook_reads_without_a_kernel(browser, lab):

@@ -1,9 +1,9 @@
 """Paper 2's published numbers, and tables, claims and figures made from rows of a ledger."""
 
 import pytest
+from ledger_rows import ledger_row
 
 from qasel.papers.latent_structured import VARIANTS, claims, figures, recipe
-from qasel.results.ledger import Row
 from qasel.results.tables import comparison, published
 
 PAPER = "latent-structured"
@@ -14,21 +14,13 @@ def row(variant, dataset="wikiqa", seed=0, map_=0.6, dev=0.7, epochs=60):
     values = {f"q{i}": map_ + shift for i, shift in enumerate((-0.1, 0.0, 0.1))}
     means = {"map": map_, "mrr": map_ + 0.01, "p1": map_ - 0.1}
     history = [{"epoch": i + 1.0, "dev_map": dev - 0.001 * (epochs - i)} for i in range(epochs)]
-    return Row(
-        recipe=chosen.as_dict(),
-        hash=chosen.hash,
-        slug=chosen.slug,
-        scores={"dev": dict.fromkeys(means, dev), "test": means},
-        questions={"dev": 3, "test": 3},
-        per_question={"dev": {}, "test": dict.fromkeys(means, values)},
+    return ledger_row(
+        chosen,
+        dict.fromkeys(means, dev),
+        means,
+        values,
         history=history,
         best_epoch=epochs,
-        seconds=1.0,
-        device="CPU",
-        vectors={"name": chosen.vectors},
-        versions={},
-        revision="abc",
-        finished="2026-01-01T00:00:00+00:00",
         chosen={"C": 10.0},
     )
 

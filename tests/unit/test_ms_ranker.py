@@ -81,14 +81,16 @@ def slow_walk(agent, vocabulary, question):
     told = []
     for candidate in question.candidates:
         h_c, o = encode(candidate.text)
-        state = slow_match(agent.reader, h_q, h_c)
+        w1, state = agent.head.of_match.weight, slow_match(agent.reader, h_q, h_c)
         ev = agent.evidence
         if ev:
             alpha = torch.stack([ev.of_word.weight[0] @ h + ev.of_both @ (e * h) for h in h_c])
             u_e = alpha.softmax(0) @ h_c
             rows = [ev.from_words(h) + ev.from_both(h * u_e) for h in h_c]
             state = torch.cat([state, torch.tanh(torch.stack(rows)).amax(0)])
-        p = agent.head(state).softmax(0)[1]
+            w1 = torch.cat([w1, agent.head.of_evidence.weight], dim=1)
+        hidden = torch.tanh(w1 @ state + agent.head.of_match.bias)
+        p = agent.head.act(hidden).softmax(0)[1]
         gate = torch.zeros(())
         if ev and (p > agent.threshold or not agent.action):
             new = p * o if agent.action else o
@@ -231,6 +233,10 @@ def test_agent_starts_from_the_pre_ranker_and_takes_its_order(sample):
     agent = system.start(system.network.vectors.detach())
     for name, weight in system.first.network.reader.state_dict().items():
         assert torch.equal(agent.reader.state_dict()[name], weight)
+    system.network = agent.eval()  # as good as the pre-ranker, before it has learnt anything
+    ranked = system.rank(data.test).scores
+    for question, row in scores.items():
+        assert ranked[question] == pytest.approx(row, abs=1e-5)
 
 
 def test_runs_beside_each_other_share_the_pre_ranker(sample, tmp_path):

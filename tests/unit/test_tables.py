@@ -2,12 +2,12 @@ import csv
 import io
 
 import pytest
+from ledger_rows import ledger_row
 from scipy import stats
 
 from qasel.errors import QaselError
 from qasel.papers.hierarchical_ranking import SCHEMES, recipe
 from qasel.results.compare import significance
-from qasel.results.ledger import Row
 from qasel.results.tables import (
     COLUMNS,
     VECTORS,
@@ -27,22 +27,8 @@ HEADER = "table,row,dataset,metric,paper,ours,std,runs,verdict"
 def row(variant="PRI(list)", dataset="wikiqa", map_=0.74, seed=0, vectors=None, **changes):
     chosen = recipe(variant, dataset, seed=seed, vectors=vectors).change(**changes)
     values = {q: map_ + d for q, d in (("q1", -0.1), ("q2", 0.0), ("q3", 0.1 + seed / 100))}
-    return Row(
-        recipe=chosen.as_dict(),
-        hash=chosen.hash,
-        slug=chosen.slug,
-        scores={"dev": {"map": 0.9, "mrr": 0.9}, "test": {"map": map_, "mrr": map_ + 0.01}},
-        questions={"dev": 1, "test": 3},
-        per_question={"test": {"map": values, "mrr": values}},
-        history=[],
-        best_epoch=1,
-        seconds=1.0,
-        device="a GPU",
-        vectors={"name": chosen.vectors},
-        versions={},
-        revision="abc",
-        finished="2026-01-01T00:00:00+00:00",
-    )
+    test = {"map": map_, "mrr": map_ + 0.01}
+    return ledger_row(chosen, {"map": 0.9, "mrr": 0.9}, test, values, device="a GPU")
 
 
 def line(frame, variant="PRI(list)", dataset="wikiqa", metric="MAP", table="table-1"):

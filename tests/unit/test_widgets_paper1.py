@@ -9,7 +9,7 @@ import torch
 
 from qasel.datasets.base import Candidate, Question, Split
 from qasel.errors import QaselError
-from qasel.papers.hierarchical_ranking import claims, recipe, teaching
+from qasel.papers.hierarchical_ranking import HierarchicalRanker, claims, recipe, teaching
 from qasel.results.ledger import Row
 from qasel.results.readme import beside
 from qasel.text import Vectors
@@ -48,7 +48,7 @@ def make_ranker(variant, split):
     matrix = np.random.default_rng(0).standard_normal((len(words), 5)).astype(np.float32)
     vectors = Vectors("tiny", {word: i for i, word in enumerate(words)}, matrix)
     settings = recipe(variant).change(hidden=4, channels=2, kernels=(1, 2), k_max=0)
-    return teaching.untrained(settings, split, vectors, CPU)
+    return teaching.untrained(HierarchicalRanker(settings, vectors, CPU), split)
 
 
 @pytest.fixture(scope="module")

@@ -12,16 +12,15 @@ from qasel.datasets.base import Dataset, Question, Split
 from qasel.errors import QaselError
 from qasel.evaluation import Scores, bootstrap_interval
 from qasel.figures.style import GREY, INK, HouseFigure, house_style, new_figure
-from qasel.papers import choose
+from qasel.papers import teaching as shared
 from qasel.papers.hierarchical_ranking.heads import LEVELS, SCHEMES
 from qasel.papers.hierarchical_ranking.losses import list_loss, pair_loss, point_loss
 from qasel.papers.hierarchical_ranking.model import CompareAggregate
-from qasel.papers.hierarchical_ranking.ranker import HierarchicalRanker
 from qasel.papers.hierarchical_ranking.recipes import PAPER, HierarchicalRecipe
-from qasel.text import Vectors, Vocabulary, tokenize
-from qasel.training import seed_all
+from qasel.text import tokenize
 
-chosen_recipes = partial(choose.chosen_recipes, PAPER)
+chosen_recipes = partial(shared.chosen_recipes, PAPER)
+shapes, untrained = shared.shapes, shared.untrained
 
 
 def shared_words(question: Question) -> pd.DataFrame:
@@ -65,27 +64,6 @@ def supervision(questions: Iterable[Question]) -> dict[str, int]:
         "pairs, all": sum(int(row.sum() * (1 - row).sum()) for row in labels),
         "pairs, hardest": sum(int(row.sum()) for row in labels if (1 - row).any()),
     }
-
-
-def untrained(
-    recipe_: HierarchicalRecipe, split: Split, vectors: Vectors, device: torch.device
-) -> HierarchicalRanker:
-    """A ranker as it is before the first epoch, for looking inside."""
-    ranker = HierarchicalRanker(recipe_, vectors, device)
-    texts = [q.text for q in split] + [c.text for q in split for c in q.candidates]
-    ranker.vocabulary = Vocabulary(word for text in texts for word in tokenize(text))
-    seed_all(recipe_.seed, 0)
-    matrix = torch.from_numpy(vectors.of(ranker.vocabulary.words))
-    ranker.network = ranker.build(matrix).to(device).eval()
-    return ranker
-
-
-def shapes(**tensors: Tensor) -> pd.DataFrame:
-    """Names and shapes of tensors, one a line."""
-    return pd.DataFrame(
-        [(name.replace("_", " "), list(tensor.shape)) for name, tensor in tensors.items()],
-        columns=["tensor", "shape"],
-    ).set_index("tensor")
 
 
 def scheme_table(settings: HierarchicalRecipe, names: Iterable[str] = tuple(SCHEMES)):

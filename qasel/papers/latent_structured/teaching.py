@@ -21,7 +21,7 @@ from qasel.figures.style import (
     new_figure,
 )
 from qasel.interleaving import ap_loss_of, best_ranking, grid, harmonic, stacks, structured_hinge
-from qasel.papers import choose
+from qasel.papers import teaching as shared
 from qasel.papers.latent_structured.inference import (
     all_interleavings,
     greedy_ranking,
@@ -30,7 +30,7 @@ from qasel.papers.latent_structured.inference import (
 from qasel.papers.latent_structured.lists import Lists
 from qasel.papers.latent_structured.recipes import PAPER
 
-chosen_recipes = partial(choose.chosen_recipes, PAPER)
+chosen_recipes = partial(shared.chosen_recipes, PAPER)
 
 
 def pair_table(question: Question, features: np.ndarray, names: Sequence[str]) -> pd.DataFrame:

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from qasel.layers import masked_max, masked_softmax
-from qasel.papers.ms_ranker.reading import Reader, Reading, head
+from qasel.papers.ms_ranker.reading import Head, Reader, Reading
 from qasel.training.batching import Batch
 
 
@@ -17,12 +17,12 @@ class PreRanker(nn.Module):
         super().__init__()
         self.vectors = nn.Parameter(vectors.clone(), requires_grad=train_vectors)
         self.reader = Reader(vectors.shape[1], hidden, dropout)
-        self.head = head(2 * hidden, 2 * hidden, dropout)
+        self.head = Head(2 * hidden, dropout, evidence=False)
 
     def forward(self, batch: Batch) -> Tensor:
         """Log probabilities of "wrong" and "right", `[questions, candidates, 2]`."""
         match = torch.cat([self.reader.read(tile, self.vectors).match for tile in batch.tiles])
-        return batch.as_lists(self.head(match).float().log_softmax(-1))
+        return batch.as_lists(self.head(match))
 
 
 @dataclass(frozen=True)
@@ -68,13 +68,13 @@ class Agent(nn.Module):
         self.vectors = nn.Parameter(vectors.clone(), requires_grad=train_vectors)
         self.reader = Reader(vectors.shape[1], hidden, dropout)
         self.evidence = Evidence(size, gate) if evidence else None
-        self.head = head(2 * size if evidence else size, size, dropout)
+        self.head = Head(size, dropout, evidence)
 
     def forward(self, batch: Batch, gather: bool = True) -> Walk:
         """Go through the lists of a batch; `gather` False keeps the first evidence throughout."""
         reading = self.reader(batch, self.vectors)
         if self.evidence is None:
-            log_p = batch.as_lists(self.head(reading.match).float().log_softmax(-1))
+            log_p = batch.as_lists(self.head(reading.match))
             return Walk(log_p, torch.zeros_like(log_p[..., 0]))
         return self._walk(self.evidence, reading, batch, gather)
 
@@ -98,7 +98,7 @@ class Agent(nn.Module):
         ):
             e = e[: len(h)]
             v_ec = evidence.attend(e, h[:, :size], here[:, :size], prepared[:, :size])
-            step = self.head(torch.cat([match, v_ec], dim=1)).float().log_softmax(-1)
+            step = self.head(match, v_ec)
             log_p.append(step)
             p_post = step[:, 1].exp()
             let_in = (p_post > self.threshold) if self.action else torch.ones_like(p_post).bool()

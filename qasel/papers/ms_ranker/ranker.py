@@ -110,10 +110,18 @@ class MSRanker(NeuralRanker):
         )
 
     def start(self, vectors: Tensor) -> nn.Module:
-        """The agent, reading as the pre-ranker has learnt to."""
+        """The agent, at first as good as the pre-ranker: what only the agent has counts nothing.
+
+        (The paper hands over encoding and attention. With an MLP from scratch the first thing
+        that REINFORCE learns is that most candidates are wrong, and P_post goes to 0 for all.)
+        """
         agent = self.build(vectors)
         if self.first:
-            agent.reader.load_state_dict(self.first.network.reader.state_dict())
+            before = self.first.network
+            agent.reader.load_state_dict(before.reader.state_dict())
+            agent.head.load_state_dict(before.head.state_dict(), strict=False)
+            if agent.head.of_evidence is not None:
+                nn.init.zeros_(agent.head.of_evidence.weight)
         return agent
 
     def losses(self, batch: Batch) -> dict[str, Tensor]:

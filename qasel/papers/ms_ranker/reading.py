@@ -104,8 +104,22 @@ class Reader(nn.Module):
         return masked_max(m, real_c[:, :, None], dim=1).tanh()
 
 
-def head(size: int, hidden: int, dropout: float) -> nn.Module:
-    """The MLP to the two actions' logits (equations 18 and 19)."""
-    return nn.Sequential(
-        nn.Dropout(dropout), nn.Linear(size, hidden), nn.Tanh(), nn.Linear(hidden, 2)
-    )
+class Head(nn.Module):
+    """The MLP from a state to the two actions (equations 18 and 19).
+
+    W₁ in two halves, one for V_qc and one for V_ec: a pre-ranker has the first only.
+    """
+
+    def __init__(self, size: int, dropout: float, evidence: bool) -> None:
+        super().__init__()
+        self.of_match = nn.Linear(size, size)
+        self.of_evidence = nn.Linear(size, size, bias=False) if evidence else None
+        self.act = nn.Linear(size, 2)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, v_qc: Tensor, v_ec: Tensor | None = None) -> Tensor:
+        """Log probabilities of "wrong" and "right", `[…, 2]`, of states `[…, size]` each."""
+        hidden = self.of_match(self.dropout(v_qc))
+        if self.of_evidence is not None:
+            hidden = hidden + self.of_evidence(self.dropout(v_ec))
+        return self.act(hidden.tanh()).float().log_softmax(-1)

@@ -1,8 +1,12 @@
-"""The recipes that a notebook's parameters ask for."""
+"""What the notebooks of all papers need: recipes from parameters, and a look inside."""
 
+import pandas as pd
+from torch import Tensor
+
+from qasel.datasets.base import Split
 from qasel.errors import QaselError
 from qasel.papers import paper as room
-from qasel.training import Recipe
+from qasel.training import NeuralRanker, Recipe
 
 
 def chosen_recipes(
@@ -34,3 +38,18 @@ def chosen_recipes(
         .set(settings.split())
         for name in names
     }
+
+
+def untrained(ranker: NeuralRanker, split: Split) -> NeuralRanker:
+    """The ranker as it is before the first epoch on a split."""
+    ranker.prepare(split)
+    ranker.network.eval()
+    return ranker
+
+
+def shapes(**tensors: Tensor) -> pd.DataFrame:
+    """Names and shapes of tensors, one a line."""
+    return pd.DataFrame(
+        [(name.replace("_", " "), list(tensor.shape)) for name, tensor in tensors.items()],
+        columns=["tensor", "shape"],
+    ).set_index("tensor")

@@ -1,0 +1,251 @@
+"""Small helpers of the notebook: bridged answers, walks step by step, gradients of rewards."""
+
+from collections.abc import Iterable, Mapping
+from functools import partial
+
+import numpy as np
+import pandas as pd
+import torch
+from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
+from torch import Tensor
+
+from qasel.datasets.base import Question, Split
+from qasel.errors import QaselError
+from qasel.evaluation import Run, evaluate
+from qasel.figures.style import GREY, INK, HouseFigure, house_style, new_figure
+from qasel.papers import teaching as shared
+from qasel.papers.ms_ranker.ranker import MSRanker
+from qasel.papers.ms_ranker.recipes import PAPER
+from qasel.papers.ms_ranker.rewards import inserted, rewards
+from qasel.text import tokenize
+
+chosen_recipes = partial(shared.chosen_recipes, PAPER)
+shapes, untrained = shared.shapes, shared.untrained
+
+
+def content_words(text: str) -> set[str]:
+    """The words of a text that are neither stop words nor punctuation."""
+    words = set(tokenize(text)) - ENGLISH_STOP_WORDS
+    return {word for word in words if any(c.isalnum() for c in word)}
+
+
+def bridged(split: Split) -> Question:
+    """The question whose right answers need each other most, as in the paper's table 1.
+
+    One right answer shares no content word with the question, but some with another right
+    answer that does share some with the question: the most such shared words win. Raises
+    `QaselError` when there is none.
+    """
+
+    def bridge(question: Question) -> int:
+        asked = content_words(question.text)
+        right = [content_words(c.text) for c in question.candidates if c.label == 1]
+        near = [words for words in right if words & asked]
+        far = [words for words in right if not words & asked]
+        return max((len(a & b) for a in near for b in far), default=0)
+
+    best = max(split, key=bridge, default=None)
+    if best is None or not bridge(best):
+        raise QaselError(f"{split.name}: no right answer is linked to its question by another one")
+    return best
+
+
+def links(question: Question) -> pd.DataFrame:
+    """Each candidate: content words shared with the question, and with the right answers."""
+    asked = content_words(question.text)
+    rows = []
+    for candidate in sorted(question.candidates, key=lambda c: c.place):
+        own = content_words(candidate.text)
+        others = [c for c in question.candidates if c.label == 1 and c.id != candidate.id]
+        shared = set().union(*(content_words(c.text) for c in others)) & own
+        rows.append(
+            {
+                "right": "✓" if candidate.label == 1 else "",
+                "with the question": " ".join(sorted(own & asked)),
+                "with (other) right answers": " ".join(sorted(shared)),
+                "candidate": candidate.text,
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def linked(split: Split) -> dict[str, int]:
+    """Right answers by how they can be found: by the question's words, by another's, or not."""
+    kinds = ("share a word with the question", "reached only by another answer", "share none")
+    counts = dict.fromkeys(kinds, 0)
+    for question in split:
+        asked = content_words(question.text)
+        right = [content_words(c.text) for c in question.candidates if c.label == 1]
+        near = [words for words in right if words & asked]
+        for words in right:
+            reached = any(words & other for other in near)
+            counts[kinds[0 if words & asked else 1 if reached else 2]] += 1
+    return counts
+
+
+def first_right(split: Split, run: Run) -> dict[int, int]:
+    """Step at which the first right candidate enters, by a pre-ranker's run → questions."""
+    counts: dict[int, int] = {}
+    for question in split:
+        order = sorted(question.candidates, key=lambda c: -run.scores[question.id][c.id])
+        step = next((i for i, c in enumerate(order, start=1) if c.label == 1), 0)
+        counts[step] = counts.get(step, 0) + 1
+    return counts
+
+
+@torch.inference_mode()
+def walk(ranker: MSRanker, question: Question, gather: bool = True) -> pd.DataFrame:
+    """How the agent goes through one question: a line a step, in the order of entering.
+
+    Columns: id, text, label; `p`: P_post; `p_alone`: P_post with the first evidence, the
+    question itself; `gate`: the share of the evidence that the candidate replaced, 0 if it
+    stayed out; `ap`: average precision of the list after the step, and `reward`, both NaN for
+    unlabelled candidates. `gather` False keeps the first evidence throughout.
+    """
+    data = ranker.encode(Split("asked", (question,)))
+    (ordered,) = data.split
+    batch = data.batch(torch.tensor([0], device=ranker.device))
+    found, alone = ranker.network(batch, gather=gather), ranker.network(batch, gather=False)
+    frame = pd.DataFrame(
+        {
+            "id": [c.id for c in ordered.candidates],
+            "text": [c.text for c in ordered.candidates],
+            "label": [c.label for c in ordered.candidates],
+            "p": found.p_post[0].float().cpu().numpy(),
+            "p_alone": alone.p_post[0].float().cpu().numpy(),
+            "gate": found.gate[0].float().cpu().numpy(),
+        }
+    )
+    known = all(c.label is not None for c in ordered.candidates)
+    _, after = inserted(found.p_post, found.p_post, batch.labels, batch.mask)
+    earned = rewards(found.p_post, batch.labels, batch.mask, ranker.recipe.no_change)
+    frame["ap"] = after[0].cpu().numpy() if known else np.nan
+    frame["reward"] = earned[0].cpu().numpy() if known else np.nan
+    return frame
+
+
+def growing_list(keys: list[float], labels: list[int], no_change: float = 0.1) -> pd.DataFrame:
+    """The list L step by step: what enters, how L stands then, AP and reward."""
+    table = torch.tensor([keys]), torch.tensor([labels], dtype=torch.float)
+    mask = torch.ones_like(table[0], dtype=torch.bool)
+    _, after = inserted(table[0], *table, mask)
+    earned = rewards(*table, mask, no_change)
+    names = name(labels)
+    rows = []
+    for step in range(len(keys)):
+        order = sorted(range(step + 1), key=lambda i: -keys[i])
+        rows.append(
+            {
+                "enters": names[step],
+                "P_post": keys[step],
+                "L": " ".join(names[i] for i in order),
+                "AP": float(after[0, step]),
+                "reward": float(earned[0, step]),
+            }
+        )
+    return pd.DataFrame(rows, index=pd.RangeIndex(1, len(keys) + 1, name="step"))
+
+
+def name(labels: Iterable[int]) -> list[str]:
+    """Names for the candidates of a small list: 1✓, 2, 3✓ …"""
+    return [f"{i}{'✓' if label else ''}" for i, label in enumerate(labels, start=1)]
+
+
+def gradients(
+    logits: list[float], labels: list[int], list_by: str, baseline: bool, no_change: float = 0.1
+) -> tuple[np.ndarray, np.ndarray]:
+    """Mean and standard deviation of REINFORCE's gradient for each candidate of a small list.
+
+    Of the log odds of "right", over all 2^N ways to act, each as likely as the policy makes it:
+    no sampling. A positive mean teaches "right".
+    """
+    p = torch.tensor([logits]).sigmoid().double()
+    right = torch.tensor([labels], dtype=torch.float)
+    mask = torch.ones_like(p, dtype=torch.bool)
+    by_action = float(list_by == "action")
+    steps, chances = [], []
+    for code in range(2 ** len(logits)):
+        action = torch.tensor([[code >> i & 1 for i in range(len(logits))]]).double()
+        chances.append(torch.where(action == 1, p, 1 - p).prod().item())
+        keys = p + by_action * action
+        earned = rewards(keys, right, mask, no_change).double()
+        if baseline:
+            other = [rewards(keys, right, mask, no_change, new=p + by_action * a) for a in (0, 1)]
+            earned = earned - ((1 - p) * other[0] + p * other[1])
+        steps.append(earned * (action - p))  # ∂ log p(a) / ∂ log odds = a − p
+    table, weight = torch.cat(steps), torch.tensor(chances)[:, None]
+    mean = (weight * table).sum(0)
+    return mean.numpy(), (weight * (table - mean) ** 2).sum(0).sqrt().numpy()
+
+
+READINGS = {
+    "list by $P_{post}$, as printed": ("score", False),
+    "list by action": ("action", False),
+    "list by action, with a baseline": ("action", True),
+}
+"""What makes the rewards → `list_by` and `baseline`."""
+
+
+@house_style
+def gradient_figure(logits: list[float], labels: list[int]) -> HouseFigure:
+    """A panel a reading of the reward: mean gradients of a small list, and their deviations."""
+    figure = new_figure(11, 3.4)
+    panels = figure.subplots(1, len(READINGS), sharey=True)
+    shades = [INK if label else GREY for label in labels]
+    for axes, (told, (list_by, baseline)) in zip(panels, READINGS.items(), strict=True):
+        mean, deviation = gradients(logits, labels, list_by, baseline)
+        axes.errorbar(name(labels), mean, deviation, fmt="none", ecolor=shades, capsize=4)
+        axes.scatter(name(labels), mean, c=shades, s=60, zorder=3)
+        axes.axhline(0, color=GREY, linewidth=0.8)
+        axes.set_title(told, fontsize=11)
+        axes.margins(x=0.15)
+        axes.grid(visible=False, axis="x")
+    panels[0].set_ylabel("gradient of the log odds")
+    figure.supxlabel("candidates in the order of entering, ✓ = right; dot: mean, bar: ± deviation")
+    return figure
+
+
+def evidence_effect(ranker: MSRanker, split: Split) -> pd.DataFrame:
+    """Each question: candidates taken as evidence, AP with the evidence and without, the change.
+
+    Both are of one trained agent; "without" keeps its first evidence, the question itself.
+    """
+    data = ranker.encode(split)
+    runs = {
+        told: ranker.run_of(data, partial(_scores, ranker, gather=gather), told)
+        for told, gather in (("with", True), ("without", False))
+    }
+    with torch.inference_mode():
+        taken = []
+        for batch in data.batches(60):
+            taken += (ranker.network(batch).gate > 0).sum(1).tolist()
+    frame = pd.DataFrame(
+        {
+            "question": [q.text for q in data.split],
+            "evidence": taken,
+            **{
+                told: [evaluate(run, data.split).per_question["map"][q.id] for q in data.split]
+                for told, run in runs.items()
+            },
+        },
+        index=[q.id for q in data.split],
+    )
+    frame["change"] = frame["with"] - frame["without"]
+    return frame
+
+
+def _scores(ranker: MSRanker, batch, gather: bool) -> Tensor:
+    log_p = ranker.network(batch, gather=gather).log_p
+    return log_p[..., 1] - log_p[..., 0]
+
+
+def told_effect(frame: pd.DataFrame) -> Mapping[str, float]:
+    """`evidence_effect` in a few numbers."""
+    return {
+        "questions": len(frame),
+        "with some evidence": int((frame["evidence"] > 0).sum()),
+        "better": int((frame["change"] > 1e-9).sum()),
+        "worse": int((frame["change"] < -1e-9).sum()),
+        "MAP with": frame["with"].mean(),
+        "MAP without": frame["without"].mean(),
+    }

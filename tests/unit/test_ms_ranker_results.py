@@ -1,0 +1,142 @@
+"""Paper 3's published numbers, its figures, and what the notebook counts."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+from ledger_rows import ledger_row
+
+from qasel.datasets.base import Candidate, Question, Split
+from qasel.errors import QaselError
+from qasel.papers.ms_ranker import figures, ranker, recipe, teaching
+from qasel.papers.ms_ranker.recipes import ABLATIONS, MAIN, VARIANTS
+from qasel.results.tables import comparison, published
+from qasel.text import Vectors, tokenize
+
+PAPER = "ms-ranker"
+
+
+def row(variant=MAIN, dataset="wikiqa", seed=0, dev=0.74, test=0.73):
+    chosen = recipe(variant, dataset, seed=seed)
+    history = [{"epoch": i + 1.0, "dev_map": dev, "loss": 0.1, "reward": 1.0} for i in range(3)]
+    means = {"map": test, "mrr": test + 0.01, "p1": test - 0.1}
+    values = {f"q{i}": test for i in range(3)}
+    return ledger_row(chosen, {**means, "map": dev}, means, values, history=history)
+
+
+def test_published_numbers():
+    numbers = published(PAPER)
+    assert not numbers.duplicated(["table", "row", "dataset", "metric"]).any()
+    counts = numbers["table"].value_counts().to_dict()
+    # 8 systems, two without SemEval numbers and one without MRR there; 8 encoders; 6 rows on dev.
+    assert counts == {"table-2": 27, "table-3": 16, "table-4": 12}
+    value = numbers.set_index(["table", "row", "dataset", "metric"])["value"]
+    assert value["table-2", MAIN, "semeval-cqa", "MRR"] == 0.8804
+    assert value["table-3", "BERT_LARGE + MS-Ranker", "wikiqa", "MAP"] == 0.8414
+    assert value["table-4", "w/o Evidence", "wikiqa", "dev MAP"] == 0.7343
+    assert set(ABLATIONS) | {MAIN} == set(numbers.loc[numbers["table"] == "table-4", "row"])
+    # Table 3 repeats its first row from table 2.
+    assert value["table-3", MAIN, "wikiqa", "MAP"] == value["table-2", MAIN, "wikiqa", "MAP"]
+
+
+def test_ablations_are_compared_on_dev_and_the_rest_on_test():
+    frame = comparison(PAPER, [row(), row("w/o Evidence", dev=0.72)])
+    ours = frame.set_index(["table", "row", "dataset", "metric"])["ours"]
+    assert ours["table-2", MAIN, "wikiqa", "MAP"] == pytest.approx(0.73)
+    assert ours["table-4", MAIN, "wikiqa", "dev MAP"] == pytest.approx(0.74)
+    assert ours["table-4", "w/o Evidence", "wikiqa", "dev MAP"] == pytest.approx(0.72)
+    assert math.isnan(ours["table-2", MAIN, "semeval-cqa", "MAP"])
+
+
+def test_figures_of_what_was_run():
+    told = []
+    found = figures.figures([row(v) for v in VARIANTS], told.append)
+    assert set(found) == {
+        f"ms-ranker-{n}" for n in ("agent", "table-2", "table-3", "table-4", "training")
+    }
+    assert not told
+    assert set(figures.figures([], told.append)) == {"ms-ranker-agent"}
+    assert len(told) == 4
+
+
+def question(*candidates, text="what does life insurance cover"):
+    return Question(
+        "q", text, tuple(Candidate(f"c{i}", t, y, i) for i, (t, y) in enumerate(candidates))
+    )
+
+
+LINKED = question(
+    ("Life insurance pays money upon death .", 1),
+    ("A terminal illness may also trigger the money .", 1),
+    ("They fall into two categories .", 0),
+    ("Nothing of the kind .", 1),
+)
+
+
+def test_linked_answers_by_hand():
+    split = Split("tiny", (LINKED,))
+    assert teaching.linked(split) == {
+        "share a word with the question": 1,
+        "reached only by another answer": 1,
+        "share none": 1,
+    }
+    assert teaching.bridged(split) == LINKED
+    table = teaching.links(LINKED)
+    assert table["with the question"].tolist() == ["insurance life", "", "", ""]
+    assert table["with (other) right answers"].tolist() == ["money", "money", "", ""]
+    with pytest.raises(QaselError, match="no right answer is linked"):
+        teaching.bridged(Split("tiny", (question(("life", 1), ("death", 0)),)))
+
+
+def test_growing_list_by_hand():
+    table = teaching.growing_list([0.3, 0.9, 0.6, 0.5], [0, 1, 0, 1])
+    assert table["L"].tolist() == ["1", "2✓ 1", "2✓ 3 1", "2✓ 3 4✓ 1"]
+    assert table["AP"].tolist() == pytest.approx([0, 1, 1, (1 + 2 / 3) / 2])
+    assert table["reward"].tolist() == pytest.approx([0.1, 1, 0.1, -1 / 6])
+
+
+def test_gradients_of_the_three_readings():
+    logits, labels = [0.4, -0.2, 0.1], [1, 0, 1]
+    printed, _ = teaching.gradients(logits, labels, "score", False)
+    np.testing.assert_allclose(printed, 0, atol=1e-9)
+    plain, noise = teaching.gradients(logits, labels, "action", False)
+    weighed, less = teaching.gradients(logits, labels, "action", True)
+    np.testing.assert_allclose(plain, weighed, atol=1e-6)  # a baseline changes no mean
+    assert (less <= noise).all()
+    assert plain[1] < 0 < plain[2]
+
+
+@pytest.fixture(scope="module")
+def agent():
+    settings = recipe(scale="quick").change(hidden=4, pre_epochs=1, epochs=1, vectors="tiny")
+    words = sorted({w for c in LINKED.candidates for w in tokenize(c.text)})
+    matrix = np.random.default_rng(0).normal(size=(len(words), 5)).astype(np.float32)
+    vectors = Vectors("tiny", {word: i for i, word in enumerate(words)}, matrix)
+    system = ranker(settings, vectors, torch.device("cpu"))
+    split = Split("tiny", (LINKED,))
+    system.fit(split, split)
+    return system
+
+
+def test_a_walk_tells_each_step(agent):
+    walk = teaching.walk(agent, LINKED)
+    assert sorted(walk["id"]) == ["c0", "c1", "c2", "c3"]
+    scores = agent.rank(Split("tiny", (LINKED,))).scores["q"]
+    odds = np.log(walk["p"]) - np.log1p(-walk["p"])
+    assert dict(zip(walk["id"], odds, strict=True)) == pytest.approx(scores, abs=1e-4)
+    assert walk["ap"].iloc[-1] > 0
+    unknown = question(*((c.text, None) for c in LINKED.candidates))
+    blind = teaching.walk(agent, unknown, gather=False)
+    assert blind["ap"].isna().all()
+    assert blind["reward"].isna().all()
+    assert (blind["gate"] == 0).all()
+    assert blind["p"].tolist() == pytest.approx(walk["p_alone"].tolist(), abs=1e-6)
+
+
+def test_effect_of_the_evidence(agent):
+    effect = teaching.evidence_effect(agent, Split("tiny", (LINKED,)))
+    walk = teaching.walk(agent, LINKED)
+    assert effect.loc["q", "evidence"] == (walk["gate"] > 0).sum()
+    assert effect.loc["q", "with"] == pytest.approx(walk["ap"].iloc[-1])
+    assert teaching.told_effect(effect)["questions"] == 1

@@ -8,12 +8,13 @@ import torch
 from qasel.datasets import load_dataset
 from qasel.datasets.base import Candidate, Question, Split
 from qasel.errors import QaselError
-from qasel.papers.ms_ranker import PreRanking, load, ranker, recipe
-from qasel.papers.ms_ranker.model import Agent, PreRanker
+from qasel.papers.ms_ranker import MSRanker, PreRanking, load, ranker, recipe, teaching
+from qasel.papers.ms_ranker.model import Agent, PreRanker, Walk
+from qasel.papers.ms_ranker.ranker import advantages
 from qasel.papers.ms_ranker.recipes import ABLATIONS, VARIANTS
-from qasel.papers.ms_ranker.rewards import inserted, rewards
-from qasel.text import Vocabulary, load_vectors, tokenize
-from qasel.training.batching import EncodedSplit
+from qasel.papers.ms_ranker.rewards import prefix_precisions, rewards
+from qasel.text import Vectors, Vocabulary, load_vectors, tokenize
+from qasel.training.batching import Batch, EncodedSplit
 
 CPU = torch.device("cpu")
 TEXTS = {
@@ -155,17 +156,11 @@ def test_average_precision_of_the_growing_list_by_hand():
     mask = torch.ones(1, 5, dtype=torch.bool)
     # L: [0]  [1 0]  [1 2 0] (the tie goes below)  [1 2 3 0]  [1 2 3 0 4]
     wanted = [0, 1, 1, (1 + 2 / 3) / 2, (1 + 2 / 3 + 3 / 5) / 3]
-    before, after = inserted(keys, keys, labels, mask)
-    torch.testing.assert_close(after[0], torch.tensor(wanted, dtype=torch.float64))
-    torch.testing.assert_close(before[0, 1:], after[0, :-1])
+    found = prefix_precisions(keys, labels, mask)[0]
+    torch.testing.assert_close(found, torch.tensor(wanted, dtype=torch.float64))
     steps = rewards(keys, labels, mask, 0.1)[0]
     changes = [0.1, 1, 0.1, wanted[3] - 1, wanted[4] - wanted[3]]
     torch.testing.assert_close(steps, torch.tensor(changes))
-    # With other keys: [0]  [0 1]  [2 1 0]  [3 1 2 0]  [4 1 2 3 0]; each beside the old list.
-    new = torch.tensor([[0.1, 0.2, 1.0, 0.95, 0.95]])
-    _, after = inserted(keys, new, labels, mask)
-    wanted = [0, 1 / 2, 1 / 2, 1, (1 + 1 + 3 / 4) / 3]
-    torch.testing.assert_close(after[0], torch.tensor(wanted, dtype=torch.float64))
 
 
 def test_rewards_at_padding_and_on_a_list_without_a_right_candidate():
@@ -176,27 +171,29 @@ def test_rewards_at_padding_and_on_a_list_without_a_right_candidate():
     torch.testing.assert_close(found, torch.tensor([[0.1, 1.0, 0.0], [0.1, 0.1, 0.1]]))
 
 
-def expected_gradient(list_by):
-    """∂ of the expected reward-weighted log probability, over all actions of one small list."""
+def test_advantages_by_hand():
+    earned = torch.tensor([[[0.1, 1.0, 0.2]], [[0.1, 0.0, 0.4]]])  # two walks of one question
+    torch.testing.assert_close(advantages(earned[:1], "step"), earned[:1])
+    torch.testing.assert_close(advantages(earned[:1], "rest"), torch.tensor([[[1.3, 1.2, 0.2]]]))
+    # The baseline of either walk is what the other one earned.
+    gains = advantages(earned, "step")
+    torch.testing.assert_close(gains[0], torch.tensor([[0.0, 1.0, -0.2]]))
+    torch.testing.assert_close(gains[1], -gains[0])
+
+
+def test_many_walks_come_near_the_expected_gradient():
+    system = MSRanker(recipe(scale="quick").change(walks=20_000), Vectors.empty(""), CPU)
     logits = torch.tensor([[0.4, -0.2, 0.1]], requires_grad=True)
     labels = torch.tensor([[1.0, 0.0, 1.0]])
-    mask = torch.ones(1, 3, dtype=torch.bool)
-    p = logits.sigmoid()
-    total = torch.zeros(())
-    for code in range(8):
-        actions = torch.tensor([[(code >> i) & 1 for i in range(3)]])
-        log_p = torch.where(actions == 1, p, 1 - p).log()
-        keys = p.detach() + (actions if list_by == "action" else 0)
-        earned = rewards(keys, labels, mask, 0.1)
-        total = total + log_p.sum().exp().detach() * (earned * log_p).sum()
-    return torch.autograd.grad(total, logits)[0]
-
-
-def test_rewards_of_a_list_sorted_by_scores_teach_nothing_on_average():
-    torch.testing.assert_close(expected_gradient("score"), torch.zeros(1, 3), atol=1e-6, rtol=0)
-    gradient = expected_gradient("action")[0]
-    assert gradient[1] < -1e-3  # the wrong candidate: down
-    assert gradient[2] > 1e-3  # the second right one: up
+    batch = Batch(torch.tensor([0]), (), torch.arange(3), labels, labels >= 0)
+    log_p = torch.stack([(-logits).sigmoid().log(), logits.sigmoid().log()], dim=-1)
+    system.network = lambda _: Walk(log_p, torch.zeros(1, 3))
+    torch.manual_seed(0)
+    loss = system.losses(batch)["loss"]
+    (found,) = torch.autograd.grad(-loss, logits)
+    wanted, _ = teaching.gradients([0.4, -0.2, 0.1], [1, 0, 1], "action", "rest")
+    torch.testing.assert_close(found[0].double(), torch.tensor(wanted), atol=3e-3, rtol=0)
+    assert wanted[1] < -0.03 < 0.03 < wanted[0]  # up for right candidates, down for the wrong one
 
 
 @pytest.fixture(scope="module")
@@ -271,26 +268,6 @@ def test_interrupted_training_resumes_to_the_same_scores(sample, tmp_path):
     history = resumed.fit(data.train, data.dev, tmp_path / "run")
     assert len(history.epochs) == 2
     assert resumed.rank(data.test).scores == whole.rank(data.test).scores
-
-
-def test_the_baseline_is_what_the_policy_expects(sample):
-    data, vectors = sample
-    system = make(vectors)
-    system.fit(data.train, data.dev)
-    batch = system.encode(data.train).batch(torch.arange(10))
-    p = system.network(batch).p_post.detach()
-    actions = (torch.rand_like(p) < 0.5).float()
-    earned, expected = system.rewards(p, actions, batch)
-    # Flip one action at a time: its own reward becomes the other one that was weighed.
-    for step in (0, 3):
-        flipped = actions.clone()
-        flipped[:, step] = 1 - flipped[:, step]
-        other, same = system.rewards(p, flipped, batch)
-        chance = torch.where(actions[:, step] == 1, p[:, step], 1 - p[:, step])
-        mean = chance * earned[:, step] + (1 - chance) * other[:, step]
-        torch.testing.assert_close(expected[:, step], mean * batch.mask[:, step])
-        torch.testing.assert_close(same[:, step], expected[:, step])
-        torch.testing.assert_close(other[:, :step], earned[:, :step])
 
 
 def test_each_ablation_is_a_setting_and_shares_one_pre_ranker():

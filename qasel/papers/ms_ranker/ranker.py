@@ -130,27 +130,25 @@ class MSRanker(NeuralRanker):
         if not self.recipe.rewards:
             return {"loss": cross_entropy(walk.log_p, batch)}
         p = walk.p_post.detach()
-        actions = (torch.rand_like(p) < p).float()
-        earned, expected = self.rewards(p, actions, batch)
-        chosen = walk.log_p.gather(2, actions.long()[..., None])[..., 0]
+        # The network's part of a walk does not depend on the actions: many walks cost one pass.
+        actions = (torch.rand(self.recipe.walks, *p.shape, device=p.device) < p).float()
+        earned = self.rewards(p, actions, batch)
+        right, wrong = walk.log_p[..., 1], walk.log_p[..., 0]
+        chosen = actions * right + (1 - actions) * wrong
+        gains = advantages(earned, self.recipe.credit)
         return {
-            "loss": -((earned - expected) * chosen).sum(1).mean(),
-            "reward": earned.sum(1).mean(),
+            "loss": -(gains * chosen).sum(2).mean(),
+            "reward": earned.sum(2).mean(),
         }
 
-    def rewards(self, p: Tensor, actions: Tensor, batch: Batch) -> tuple[Tensor, Tensor]:
-        """R(a_t) of sampled actions, and the baseline: what P_post `p` expects of each step.
-
-        All are `[questions, steps]`; the baseline is 0 where the recipe has none.
-        """
-        lists = batch.labels, batch.mask, self.recipe.no_change
-        by_action = self.recipe.list_by == "action"
-        keys = p.double() + actions * by_action
-        earned = rewards(keys, *lists)
-        if not self.recipe.baseline:
-            return earned, torch.zeros_like(earned)
-        right, wrong = (rewards(keys, *lists, new=p.double() + a * by_action) for a in (1, 0))
-        return earned, p * right + (1 - p) * wrong
+    def rewards(self, p: Tensor, actions: Tensor, batch: Batch) -> Tensor:
+        """R(a_t) of sampled actions `[walks, questions, steps]`; `p` is P_post."""
+        keys = p.double().expand_as(actions)
+        if self.recipe.list_by == "action":
+            keys = keys + actions
+        labels, mask = (x.expand_as(actions).flatten(0, 1) for x in (batch.labels, batch.mask))
+        found = rewards(keys.flatten(0, 1), labels, mask, self.recipe.no_change)
+        return found.view_as(actions)
 
     def scores(self, batch: Batch) -> Tensor:
         """Log odds of P_post."""
@@ -178,6 +176,18 @@ class MSRanker(NeuralRanker):
         if ranker.first:
             ranker.first = PreRanking.load(Path(folder) / BEFORE, vectors, device)
         return ranker
+
+
+def advantages(earned: Tensor, credit: str) -> Tensor:
+    """What each action is credited with, `[walks, questions, steps]`, less its baseline.
+
+    The baseline of a walk is the mean of the other walks at the same step, if there are any.
+    """
+    gained = earned if credit == "step" else earned.flip(2).cumsum(2).flip(2)
+    walks = len(gained)
+    if walks == 1:
+        return gained
+    return (gained - gained.mean(0)) * walks / (walks - 1)
 
 
 def cross_entropy(log_p: Tensor, batch: Batch) -> Tensor:

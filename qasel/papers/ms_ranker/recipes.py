@@ -22,6 +22,7 @@ CHOICES = {
     "variant": VARIANTS,
     "scale": ("paper", "quick"),
     "list_by": ("action", "score"),
+    "credit": ("rest", "step"),
 }
 
 
@@ -30,14 +31,17 @@ class MSRankerRecipe(Recipe):
     """Settings of a run of paper 3 (section 4.3).
 
     Not in the paper, so ours: the agent's `epochs` and `patience`, where `dropout` is applied
-    (word vectors and the input of the MLP), that word vectors are fixed, `list_by` and `baseline`.
+    (word vectors and the input of the MLP), that word vectors are fixed and that the agent takes
+    over the pre-ranker's MLP too; and how the rewards are used, where the text contradicts
+    itself or would not learn (the notebook shows it):
 
     `list_by` says what sorts the list whose average precision makes the rewards in training:
     "action", the sampled actions first and P_post within each; or, as printed, "score", P_post
-    alone. Then a reward does not depend on the action it is given to, and REINFORCE's
-    expected gradient is zero. `baseline` takes from each reward what the policy expects there
-    (Williams 1992): without it nearly all rewards are positive, any action taken is made more
-    likely, and the policy collapses onto one action within an epoch.
+    alone. Then no reward depends on an action, and REINFORCE's expected gradient is zero.
+    `credit` gives an action the rewards of the "rest" of the walk, as the objective (equation
+    26) asks, or of its own "step" only (equation 27). `walks` are sampled for each question;
+    they share one pass of the network, and the others' mean is the baseline of each (Williams
+    1992), so with 1 there is none, as printed.
     """
 
     paper: str = PAPER
@@ -56,7 +60,8 @@ class MSRankerRecipe(Recipe):
     action: bool = True  # P_post decides what becomes evidence; or every candidate does, whole
     gate: bool = True  # or half old, half new
     list_by: str = "action"
-    baseline: bool = True
+    credit: str = "rest"
+    walks: int = 32
     patience: int = 10  # epochs without a better dev MAP
     epochs: int = 50
 
@@ -65,7 +70,7 @@ class MSRankerRecipe(Recipe):
             if getattr(self, name) not in known:
                 told = f"{name} {getattr(self, name)!r}"
                 raise QaselError(f"unknown {told} of {PAPER}; known: {', '.join(known)}")
-        for name in ("hidden", "batch", "patience", "epochs", "pre_epochs"):
+        for name in ("hidden", "batch", "patience", "epochs", "pre_epochs", "walks"):
             if getattr(self, name) < 1:
                 raise QaselError(f"setting {name}: must be at least 1, got {getattr(self, name)}")
         for name in ("dropout", "threshold"):
@@ -75,7 +80,7 @@ class MSRankerRecipe(Recipe):
     @property
     def before(self) -> "MSRankerRecipe":
         """The recipe of the pre-ranker, the same for all agents that start from it."""
-        agent = ("threshold", "no_change", "list_by", "baseline", "patience", "epochs")
+        agent = ("threshold", "no_change", "list_by", "credit", "walks", "patience", "epochs")
         names = (*ABLATIONS.values(), *agent)
         return replace(self, variant=PRE_RANKER, **{n: getattr(type(self), n) for n in names})
 

@@ -7,43 +7,34 @@ NO_CHANGE = 1e-9
 """Average precisions closer than this are the same."""
 
 
-def inserted(keys: Tensor, new: Tensor, labels: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
-    """AP of the list L before each step, and after it if the step's candidate had key `new`.
+def prefix_precisions(keys: Tensor, labels: Tensor, mask: Tensor) -> Tensor:
+    """AP_t (equation 25): average precision of the list L after each step, `[lists, steps]`.
 
-    All are `[questions, steps]`. Candidates enter in the order of the columns of `keys`, and L is
-    kept sorted by key, largest first; one that ties with candidates already there goes below
-    them. AP (equation 25) is 0 as long as no right candidate has entered, so on a list without
-    any it is 0 throughout.
+    Candidates enter in the order of the columns of `keys` `[lists, steps]`, and L is kept sorted
+    by key, largest first; one that ties with candidates already there goes below them. `labels`
+    and `mask` are of the same shape. AP is 0 as long as no right candidate has entered, so on a
+    list without any it is 0 throughout.
     """
-    keys, new, right = keys.double(), new.double(), (labels * mask).double()
+    keys, right = keys.double(), (labels * mask).double()
     step = torch.arange(keys.shape[1], device=keys.device)
-    # [questions, t, j]: candidate j is in the list before step t.
-    there = (step < step[:, None]) & mask[:, :, None]
-    # [questions, i, j]: of two that entered, i stands above j.
+    # [lists, i, j]: i stands above j.
     above = keys[:, :, None] > keys[:, None, :]
     above |= (keys[:, :, None] == keys[:, None, :]) & (step[:, None] < step)
     above = (above & mask[:, :, None]).double()
-    # [questions, t, j]: how many, and how many right ones, stand above j before step t.
-    all_above = above.cumsum(1) - above
-    right_above = (above * right[:, :, None]).cumsum(1) - above * right[:, :, None]
-    below = (new[:, :, None] > keys[:, None, :]).double()  # j goes down when t comes in
-
-    worth = right[:, None] * there
-    before = (worth * (1 + right_above) / (1 + all_above)).sum(-1)
-    moved = worth * (1 + right_above + below * right[:, :, None]) / (1 + all_above + below)
-    over = there * (1 - below)
-    own = right * (1 + (over * right[:, None]).sum(-1)) / (1 + over.sum(-1))
-    count = right.cumsum(1)
-    return before / (count - right).clamp(min=1), (moved.sum(-1) + own) / count.clamp(min=1)
+    # [lists, t, j]: what stands above j among those that entered up to step t.
+    all_above = above.cumsum(1)
+    right_above = (above * right[:, :, None]).cumsum(1)
+    entered = step <= step[:, None]
+    precision = right[:, None] * entered * (1 + right_above) / (1 + all_above)
+    return precision.sum(-1) / right.cumsum(1).clamp(min=1)
 
 
-def rewards(
-    keys: Tensor, labels: Tensor, mask: Tensor, no_change: float, new: Tensor | None = None
-) -> Tensor:
+def rewards(keys: Tensor, labels: Tensor, mask: Tensor, no_change: float) -> Tensor:
     """R(a_t) (equation 24): the change of AP, or `no_change` where it is the same; 0 at padding.
 
-    Arguments as in `inserted`; `new` asks what a step would have earned with another key.
+    Arguments as in `prefix_precisions`. Every step of a list without a right candidate is a
+    step without a change.
     """
-    before, after = inserted(keys, keys if new is None else new, labels, mask)
-    change = after - before
+    precision = prefix_precisions(keys, labels, mask)
+    change = precision.diff(dim=1, prepend=torch.zeros_like(precision[:, :1]))
     return torch.where(change.abs() < NO_CHANGE, no_change, change).float() * mask

@@ -16,7 +16,7 @@ from qasel.figures.style import GREY, INK, HouseFigure, house_style, new_figure
 from qasel.papers import teaching as shared
 from qasel.papers.ms_ranker.ranker import MSRanker
 from qasel.papers.ms_ranker.recipes import PAPER
-from qasel.papers.ms_ranker.rewards import inserted, rewards
+from qasel.papers.ms_ranker.rewards import prefix_precisions, rewards
 from qasel.text import tokenize
 
 chosen_recipes = partial(shared.chosen_recipes, PAPER)
@@ -117,7 +117,7 @@ def walk(ranker: MSRanker, question: Question, gather: bool = True) -> pd.DataFr
         }
     )
     known = all(c.label is not None for c in ordered.candidates)
-    _, after = inserted(found.p_post, found.p_post, batch.labels, batch.mask)
+    after = prefix_precisions(found.p_post, batch.labels, batch.mask)
     earned = rewards(found.p_post, batch.labels, batch.mask, ranker.recipe.no_change)
     frame["ap"] = after[0].cpu().numpy() if known else np.nan
     frame["reward"] = earned[0].cpu().numpy() if known else np.nan
@@ -128,7 +128,7 @@ def growing_list(keys: list[float], labels: list[int], no_change: float = 0.1) -
     """The list L step by step: what enters, how L stands then, AP and reward."""
     table = torch.tensor([keys]), torch.tensor([labels], dtype=torch.float)
     mask = torch.ones_like(table[0], dtype=torch.bool)
-    _, after = inserted(table[0], *table, mask)
+    after = prefix_precisions(*table, mask)
     earned = rewards(*table, mask, no_change)
     names = name(labels)
     rows = []
@@ -152,52 +152,52 @@ def name(labels: Iterable[int]) -> list[str]:
 
 
 def gradients(
-    logits: list[float], labels: list[int], list_by: str, baseline: bool, no_change: float = 0.1
+    logits: list[float], labels: list[int], list_by: str, credit: str, walks: int = 1
 ) -> tuple[np.ndarray, np.ndarray]:
     """Mean and standard deviation of REINFORCE's gradient for each candidate of a small list.
 
     Of the log odds of "right", over all 2^N ways to act, each as likely as the policy makes it:
-    no sampling. A positive mean teaches "right".
+    no sampling. With many `walks` the deviation is that of their mean, the baseline taken as
+    what the policy expects. A positive mean teaches "right".
     """
     p = torch.tensor([logits]).sigmoid().double()
-    right = torch.tensor([labels], dtype=torch.float)
-    mask = torch.ones_like(p, dtype=torch.bool)
-    by_action = float(list_by == "action")
-    steps, chances = [], []
-    for code in range(2 ** len(logits)):
-        action = torch.tensor([[code >> i & 1 for i in range(len(logits))]]).double()
-        chances.append(torch.where(action == 1, p, 1 - p).prod().item())
-        keys = p + by_action * action
-        earned = rewards(keys, right, mask, no_change).double()
-        if baseline:
-            other = [rewards(keys, right, mask, no_change, new=p + by_action * a) for a in (0, 1)]
-            earned = earned - ((1 - p) * other[0] + p * other[1])
-        steps.append(earned * (action - p))  # ∂ log p(a) / ∂ log odds = a − p
-    table, weight = torch.cat(steps), torch.tensor(chances)[:, None]
-    mean = (weight * table).sum(0)
-    return mean.numpy(), (weight * (table - mean) ** 2).sum(0).sqrt().numpy()
+    size = len(logits)
+    codes = torch.arange(2**size)[:, None]
+    actions = (codes >> torch.arange(size) & 1).double()
+    chance = torch.where(actions == 1, p, 1 - p).prod(1, keepdim=True)
+    right = torch.tensor(labels, dtype=torch.float).expand_as(actions)
+    keys = p + actions if list_by == "action" else p.expand_as(actions)
+    earned = rewards(keys, right, torch.ones_like(right, dtype=torch.bool), 0.1).double()
+    gained = earned if credit == "step" else earned.flip(1).cumsum(1).flip(1)
+    if walks > 1:
+        gained = gained - (chance * gained).sum(0)
+    moves = gained * (actions - p)  # ∂ log p(a) / ∂ log odds = a − p
+    mean = (chance * moves).sum(0)
+    spread = (chance * (moves - mean) ** 2).sum(0).sqrt() / walks**0.5
+    return mean.numpy(), spread.numpy()
 
 
 READINGS = {
-    "list by $P_{post}$, as printed": ("score", False),
-    "list by action": ("action", False),
-    "list by action, with a baseline": ("action", True),
+    "list by score, one walk (printed)": ("score", "step", 1),
+    "list by action, credit of the step": ("action", "step", 1),
+    "list by action, credit of the rest": ("action", "rest", 1),
+    "the same, 32 walks with a baseline": ("action", "rest", 32),
 }
-"""What makes the rewards → `list_by` and `baseline`."""
+"""How the rewards are used → `list_by`, `credit` and `walks`."""
 
 
 @house_style
 def gradient_figure(logits: list[float], labels: list[int]) -> HouseFigure:
     """A panel a reading of the reward: mean gradients of a small list, and their deviations."""
-    figure = new_figure(11, 3.4)
+    figure = new_figure(12, 3.4)
     panels = figure.subplots(1, len(READINGS), sharey=True)
     shades = [INK if label else GREY for label in labels]
-    for axes, (told, (list_by, baseline)) in zip(panels, READINGS.items(), strict=True):
-        mean, deviation = gradients(logits, labels, list_by, baseline)
+    for axes, (told, reading) in zip(panels, READINGS.items(), strict=True):
+        mean, deviation = gradients(logits, labels, *reading)
         axes.errorbar(name(labels), mean, deviation, fmt="none", ecolor=shades, capsize=4)
         axes.scatter(name(labels), mean, c=shades, s=60, zorder=3)
         axes.axhline(0, color=GREY, linewidth=0.8)
-        axes.set_title(told, fontsize=11)
+        axes.set_title(told.replace(", ", ",\n"), fontsize=10)
         axes.margins(x=0.15)
         axes.grid(visible=False, axis="x")
     panels[0].set_ylabel("gradient of the log odds")

@@ -88,9 +88,9 @@ class MSRankerRecipe(Recipe):
 QUICK = {
     "hidden": 48,
     "dropout": 0.3,
-    "learning_rate": 4e-3,
+    "learning_rate": 2e-3,
     "batch": 5,
-    "pre_epochs": 12,
+    "pre_epochs": 15,
     "epochs": 8,
 }
 """Small enough for a walkthrough, never for tables.

@@ -194,7 +194,7 @@ def gradient_figure(logits: list[float], labels: list[int]) -> HouseFigure:
     shades = [INK if label else GREY for label in labels]
     for axes, (told, reading) in zip(panels, READINGS.items(), strict=True):
         mean, deviation = gradients(logits, labels, *reading)
-        axes.errorbar(name(labels), mean, deviation, fmt="none", ecolor=shades, capsize=4)
+        axes.vlines(name(labels), mean - deviation, mean + deviation, colors=shades)
         axes.scatter(name(labels), mean, c=shades, s=60, zorder=3)
         axes.axhline(0, color=GREY, linewidth=0.8)
         axes.set_title(told.replace(", ", ",\n"), fontsize=10)

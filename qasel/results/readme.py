@@ -10,6 +10,7 @@ from qasel.paths import ROOT
 from qasel.results.ledger import Row
 from qasel.results.tables import (
     BELOW,
+    DATASETS,
     FEWEST,
     NOT_RUN,
     REPRODUCED,
@@ -21,7 +22,6 @@ from qasel.results.tables import (
 
 README = ROOT / "README.md"
 BEGIN, END = "<!-- results:begin -->", "<!-- results:end -->"
-NAMES = {"wikiqa": "WikiQA", "trecqa": "TREC-QA"}
 
 _Key = tuple[str, str]
 """A data set and a metric: a column of the table."""
@@ -52,7 +52,7 @@ def section(paper: str, frame: pd.DataFrame) -> str:
     frame = frame[frame["row"].isin(own)].drop_duplicates(["row", "dataset", "metric"])
     columns = list(dict.fromkeys(zip(frame["dataset"], frame["metric"], strict=True)))
     lines = [_line(row, part, columns) for row, part in frame.groupby("row", sort=False)]
-    header = ["row", *(f"{NAMES.get(d, d)} {m}" for d, m in columns), "runs", "verdict"]
+    header = ["row", *(f"{DATASETS.get(d, d)} {m}" for d, m in columns), "runs", "verdict"]
     table = markdown_table(header, lines, set(range(1, len(columns) + 2)))
     return f"### {PAPERS[paper]}\n\n{_told(frame, cited)}\n\n{table}"
 
@@ -103,7 +103,7 @@ def _keys(keys: list[_Key]) -> str:
     metrics: dict[str, list[str]] = {}
     for dataset, metric in keys:
         metrics.setdefault(dataset, []).append(metric)
-    return ", ".join(f"{NAMES.get(d, d)} {' and '.join(m)}" for d, m in metrics.items())
+    return ", ".join(f"{DATASETS.get(d, d)} {' and '.join(m)}" for d, m in metrics.items())
 
 
 def filled(text: str) -> str:

@@ -27,6 +27,9 @@ ROUNDING = 1e-9
 VECTORS = "glove.840B.300d"
 """The vectors of the papers: rows with them go before rows with others."""
 
+DATASETS = {"wikiqa": "WikiQA", "trecqa": "TREC-QA", "semeval-cqa": "SemEval-2016 A"}
+"""How data sets are spelled in tables and figures."""
+
 MEASURES = {"MAP": "map", "MRR": "mrr", "P@1": "p1"}
 """Names in `published.csv` → ours. "dev MAP" is that of the dev split; "MAP" alone of test."""
 

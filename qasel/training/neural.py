@@ -59,10 +59,15 @@ class NeuralRanker(ABC):
     def scores(self, batch: Batch) -> Tensor:
         """The scores to rank by, `[questions, candidates]`."""
 
+    @property
+    def rate(self) -> float:
+        """Learning rate of all but the word vectors."""
+        return self.recipe.learning_rate
+
     def optimizer(self) -> torch.optim.Optimizer:
         """Adam; the word vectors have a rate of their own, or are fixed (rate 0)."""
         rest = [p for name, p in self.network.named_parameters() if name != "vectors"]
-        groups = [{"params": rest, "lr": self.recipe.learning_rate}]
+        groups = [{"params": rest, "lr": self.rate}]
         if self.recipe.vectors_rate > 0:
             groups.append({"params": [self.network.vectors], "lr": self.recipe.vectors_rate})
         return torch.optim.Adam(groups)

@@ -10,9 +10,8 @@ from qasel.papers.hierarchical_ranking.drawings import backbone, wiring
 from qasel.papers.hierarchical_ranking.heads import LEVELS, SCHEMES
 from qasel.papers.hierarchical_ranking.recipes import PAPER, recipe
 from qasel.results.ledger import Row, read_ledger
-from qasel.results.tables import Choices, comparison, counted, pick
+from qasel.results.tables import DATASETS, Choices, comparison, counted, pick
 
-DATASETS = {"wikiqa": "WikiQA", "trecqa": "TREC-QA"}
 FAMILIES = ("CA", "MTL", "RI", "PRI")
 
 

@@ -7,9 +7,8 @@ from qasel.figures.curves import curves
 from qasel.figures.style import HouseFigure
 from qasel.papers.latent_structured.recipes import IN_FOLDS, ON_CNN, PAPER
 from qasel.results.ledger import Row, read_ledger
-from qasel.results.tables import comparison, counted, pick
+from qasel.results.tables import DATASETS, comparison, counted, pick
 
-DATASETS = {"wikiqa": "WikiQA", "trecqa": "TREC-QA"}
 TABLES = {
     "table-1": "Table 1: similarity features, paper against ours",
     "table-2": "Table 2: CNN vectors, paper against ours",

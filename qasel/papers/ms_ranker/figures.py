@@ -9,9 +9,8 @@ from qasel.figures.style import HouseFigure
 from qasel.papers.ms_ranker.drawings import agent
 from qasel.papers.ms_ranker.recipes import ABLATIONS, MAIN, PAPER, PRE_RANKER, recipe
 from qasel.results.ledger import Row, read_ledger
-from qasel.results.tables import comparison, counted, pick
+from qasel.results.tables import DATASETS, comparison, counted, pick
 
-DATASETS = {"wikiqa": "WikiQA", "semeval-cqa": "SemEval-2016 A"}
 TABLES = {
     "table-2": "Table 2: MS-Ranker, paper against ours",
     "table-3": "Table 3: encoders, paper against ours",

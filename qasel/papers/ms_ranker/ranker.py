@@ -158,6 +158,11 @@ class MSRanker(NeuralRanker):
         """A split for the agent, its lists in the pre-ranker's order."""
         return super().encode(self.in_order(split))
 
+    @property
+    def rate(self) -> float:
+        """The agent learns at a rate of its own."""
+        return self.recipe.agent_rate
+
     def schedule(self) -> Schedule:
         """Early stopping on dev MAP."""
         r = self.recipe

@@ -15,7 +15,9 @@ def run(
     variant: Annotated[
         str, typer.Option(help="A row of the paper's tables, or `all`. Default: its own system.")
     ] = "",
-    dataset: Annotated[str, typer.Option(help="sample, wikiqa, trecqa, semeval-cqa, or a folder.")] = "sample",
+    dataset: Annotated[
+        str, typer.Option(help="A data set, or a folder: see `qasel data list`.")
+    ] = "sample",
     seeds: Annotated[str, typer.Option(help="Seeds, separated by commas.")] = "0",
     device: Annotated[str, typer.Option(help="auto, cpu or cuda.")] = "auto",
     set_: Annotated[

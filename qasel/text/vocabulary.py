@@ -1,6 +1,8 @@
 """Words to integers. Number 0 is padding; every other word has its own number."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+
+from qasel.text.tokens import tokenize
 
 PADDING = 0
 
@@ -30,3 +32,11 @@ class Vocabulary:
     def encode(self, tokens: Iterable[str]) -> list[int]:
         """Numbers of the tokens; raises `KeyError` for a word that was never added."""
         return [self._number[token] for token in tokens]
+
+    def numbers(self, text: str) -> list[int]:
+        """Numbers of a text's words; raises `KeyError` as `encode` does."""
+        return self.encode(tokenize(text))
+
+    def numbers_of(self, texts: Sequence[str]) -> list[list[int]]:
+        """Numbers of many texts' words."""
+        return [self.numbers(text) for text in texts]

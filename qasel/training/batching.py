@@ -5,18 +5,27 @@ pairs are sorted by length and cut into tiles, each padded only to its own
 longest sentence. A question is encoded once for the tile, not once a pair.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Protocol
 
 import torch
 from torch import Tensor
 
 from qasel.datasets.base import Split
-from qasel.text import PADDING, Vocabulary, tokenize
+from qasel.text import PADDING
 
 TILE_PAIRS = {"cpu": 64, "cuda": 512}
 """Pairs a tile: small ones pad less, large ones keep a GPU busy."""
+
+
+class Numbering(Protocol):
+    """What turns texts into numbers: a `Vocabulary` of words, or `Subwords`."""
+
+    def numbers_of(self, texts: Sequence[str]) -> list[list[int]]:
+        """The numbers of each text, none for an empty one."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -28,9 +37,9 @@ class Sentences:
     length: Tensor
 
     @classmethod
-    def encode(cls, texts: list[str], vocabulary: Vocabulary, device: torch.device) -> "Sentences":
+    def encode(cls, texts: list[str], vocabulary: Numbering, device: torch.device) -> "Sentences":
         """Tokenise and number the texts; an empty one becomes a single padding word."""
-        rows = [vocabulary.encode(tokenize(text)) or [PADDING] for text in texts]
+        rows = [row or [PADDING] for row in vocabulary.numbers_of(texts)]
         length = torch.tensor([len(row) for row in rows])
         tokens = torch.tensor([number for row in rows for number in row])
         start = length.cumsum(0) - length
@@ -99,7 +108,7 @@ class Batch:
 class EncodedSplit:
     """A split as integers on a device; makes `Batch`es."""
 
-    def __init__(self, split: Split, vocabulary: Vocabulary, device: torch.device) -> None:
+    def __init__(self, split: Split, vocabulary: Numbering, device: torch.device) -> None:
         self.split = split
         self.device = device
         self.questions = Sentences.encode([q.text for q in split], vocabulary, device)

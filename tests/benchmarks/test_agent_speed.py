@@ -57,7 +57,7 @@ def test_batched_against_one_by_one(name):
         vectors = load_vectors("sample" if name == "sample" else "glove.6B.100d")
     except QaselError as error:
         pytest.skip(str(error))
-    settings = recipe(dataset=name).change(pre_ranker=False)
+    settings = recipe(dataset=name)
     system = ranker(settings, vectors, torch.device("cpu"))
     system.prepare(train)
     agent = system.network.eval()

@@ -73,3 +73,4 @@ def test_claims_from_rows():
 def test_networks_without_rows(monkeypatch, tmp_path):
     monkeypatch.setenv("QASEL_RESULTS", str(tmp_path))
     assert claims.networks_table().count("| – |") == 4
+    assert all("not run yet" in told for told in claims.hinge_against_list_loss())

@@ -81,3 +81,12 @@ def networks_table() -> str:
         scores = [f"{mean_score(rows, measure):.3f}" for measure in ("map", "mrr")]
         cells.append([name, *scores, str(len(rows)), vectors])
     return markdown_table(["network", "MAP", "MRR", "seeds", "vectors"], cells, {1, 2, 3})
+
+
+def hinge_against_list_loss() -> list[str]:
+    """What the hinge changes in the networks' MAP on WikiQA, a sentence a pair."""
+    told = []
+    for hinge, plain in (("CA(ap)", "CA(list)"), ("PRI(list→ap)", "PRI(list)")):
+        found = significance("hierarchical-ranking", "wikiqa", "map", hinge, plain)
+        told.append(str(found) if found else f"{hinge} against {plain}: not run yet.")
+    return told

@@ -68,7 +68,7 @@ class MSRanker(NeuralRanker):
 
     def __init__(self, recipe: MSRankerRecipe, vectors: Vectors, device: torch.device) -> None:
         super().__init__(recipe, vectors, device)
-        self.first = PreRanking(recipe.before, vectors, device) if recipe.pre_ranker else None
+        self.first: PreRanking | None = None  # until there is a trained one
 
     def fit(
         self,
@@ -78,13 +78,13 @@ class MSRanker(NeuralRanker):
         on_epoch: Callable[[list[dict[str, float]]], None] | None = None,
     ) -> History:
         """Train the pre-ranker, unless it is there already, then the agent (its history)."""
-        if self.first:
-            self.first = self.first.as_stage(train_split, dev_split, folder)
+        first = PreRanking(self.recipe.before, self.vectors, self.device)
+        self.first = first.as_stage(train_split, dev_split, folder)
         return super().fit(self.in_order(train_split), self.in_order(dev_split), folder, on_epoch)
 
     def in_order(self, split: Split) -> Split:
         """The split, each list in the order in which the agent sees its candidates."""
-        if self.first is None:
+        if self.first is None or not self.recipe.pre_ranker:
             return split
         scores = self.first.rank(split).scores
 
@@ -178,8 +178,7 @@ class MSRanker(NeuralRanker):
     def load(cls, folder: Path, vectors: Vectors, device: torch.device) -> Self:
         """Read what `save` wrote."""
         ranker = super().load(folder, vectors, device)
-        if ranker.first:
-            ranker.first = PreRanking.load(Path(folder) / BEFORE, vectors, device)
+        ranker.first = PreRanking.load(Path(folder) / BEFORE, vectors, device)
         return ranker
 
 

@@ -58,7 +58,7 @@ class MSRankerRecipe(Recipe):
     threshold: float = 0.5  # P_post above which a candidate becomes evidence
     no_change: float = 0.1  # the reward of a step that leaves the average precision as it is
     rewards: bool = True  # or cross entropy
-    pre_ranker: bool = True  # or candidates in random order, and weights from scratch
+    pre_ranker: bool = True  # or candidates enter in random order, as loaded
     evidence: bool = True
     action: bool = True  # P_post decides what becomes evidence; or every candidate does, whole
     gate: bool = True  # or half old, half new

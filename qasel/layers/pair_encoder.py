@@ -1,0 +1,135 @@
+"""A pre-trained transformer over `[CLS] question [SEP] candidate [SEP]`, fine-tuned or not.
+
+Shapes: P pairs of a tile, n pieces of a question, m of a candidate, d the size of a state.
+"""
+
+import inspect
+from dataclasses import dataclass
+from typing import Protocol
+
+import torch
+from torch import Tensor, nn
+
+from qasel.errors import QaselError
+from qasel.layers.framing import Framed, Framing
+from qasel.text.encoders import Encoder
+from qasel.text.vocabulary import PADDING
+
+
+class Pairs(Protocol):
+    """The part of a `Tile` of batching that is read here (numbers are those of `Subwords`)."""
+
+    @property
+    def question(self) -> Tensor: ...  # noqa: D102
+    @property
+    def question_length(self) -> Tensor: ...  # noqa: D102
+    @property
+    def question_of(self) -> Tensor: ...  # noqa: D102
+    @property
+    def answer(self) -> Tensor: ...  # noqa: D102
+    @property
+    def answer_length(self) -> Tensor: ...  # noqa: D102
+
+
+@dataclass(frozen=True)
+class Pieces:
+    """States of S texts' pieces, `states` `[S, L, d]`: 0 where not `real` `[S, L]`.
+
+    An empty text has one piece all the same, the special token that follows it, so that no
+    attention ever is over nothing.
+    """
+
+    states: Tensor
+    real: Tensor
+
+
+@dataclass(frozen=True)
+class PairStates:
+    """What the transformer makes of P pairs.
+
+    `question` has n pieces a pair, `candidate` m; `cls` `[P, d]` are the states of [CLS].
+    """
+
+    question: Pieces
+    candidate: Pieces
+    cls: Tensor
+
+
+class PairEncoder(nn.Module):
+    """Reads pairs, or texts alone, with a copy of a pre-trained encoder (`model`).
+
+    A pair has at most `longest` pieces, special tokens included (at most, and by default, what
+    the encoder can read). A longer one is cut at the ends as the library does it: the candidate,
+    as long as the question takes no more than half of the room, so that the question's first
+    pieces up to there are never cut; the question gets more only where the candidate is short.
+    Raises `QaselError` where `longest` leaves no room for a piece of each.
+    """
+
+    def __init__(self, encoder: Encoder, longest: int | None = None) -> None:
+        super().__init__()
+        self.longest = min(longest or encoder.longest, encoder.longest)
+        self.room = self.longest - encoder.pair.specials
+        if self.room < 2:
+            raise QaselError(
+                f"{self.longest} pieces are too few for a pair: "
+                f"{encoder.pair.specials} are special tokens; give {encoder.pair.specials + 2}"
+            )
+        self.alone_room = self.longest - encoder.alone.specials
+        self.size = encoder.size
+        self.alone = Framing(encoder.alone, encoder.padding)
+        self.pair = Framing(encoder.pair, encoder.padding)
+        self.model = encoder.model().train()
+        reads_types = "token_type_ids" in inspect.signature(self.model.forward).parameters
+        self.typed = encoder.pair.typed and reads_types
+
+    def forward(self, tile: Pairs) -> PairStates:
+        """The pairs of a tile."""
+        question, question_length = _texts(tile.question, tile.question_length)
+        answer, answer_length = _texts(tile.answer, tile.answer_length)
+        question_length = question_length[tile.question_of]
+        kept = self.cut(question_length, answer_length)
+        framed = self.pair([question[tile.question_of], answer], list(kept))
+        states = self._states(framed)
+        widths = (question.shape[1], answer.shape[1])
+        asked, given = (
+            _pick(states, start, count, min(width, self.room))
+            for start, count, width in zip(framed.starts, kept, widths, strict=True)
+        )
+        return PairStates(asked, given, states[:, 0])
+
+    def encode_alone(self, numbers: Tensor, length: Tensor) -> tuple[Pieces, Tensor]:
+        """Texts `[S, L]` of `length` `[S]`, each on its own: their pieces, and [CLS] `[S, d]`."""
+        numbers, length = _texts(numbers, length)
+        kept = length.clamp(max=self.alone_room)
+        framed = self.alone([numbers], [kept])
+        states = self._states(framed)
+        width = min(numbers.shape[1], self.alone_room)
+        return _pick(states, framed.starts[0], kept, width), states[:, 0]
+
+    def cut(self, question: Tensor, candidate: Tensor) -> tuple[Tensor, Tensor]:
+        """How many pieces of each are read, of lengths `[P]` each."""
+        # The longer one gets the odd piece.
+        half = self.room // 2 + (self.room % 2) * (question > candidate)
+        kept = question.minimum(half.maximum(self.room - candidate))
+        return kept, candidate.minimum(self.room - kept)
+
+    def _states(self, framed: Framed) -> Tensor:
+        types = {"token_type_ids": framed.types} if self.typed else {}
+        mask = framed.real.long()
+        read = self.model(input_ids=framed.numbers, attention_mask=mask, **types)
+        return read.last_hidden_state
+
+
+def _texts(numbers: Tensor, length: Tensor) -> tuple[Tensor, Tensor]:
+    """Numbers and true lengths: batching keeps an empty text as a single `PADDING`."""
+    empty = (length == 1) & (numbers[:, 0] == PADDING)
+    return numbers, length - empty.long()
+
+
+def _pick(states: Tensor, start: Tensor, count: Tensor, width: int) -> Pieces:
+    """The states `[S, width, d]` of the pieces from `start` on."""
+    place = torch.arange(width, device=start.device)
+    real = place < count.clamp(min=1)[:, None]
+    source = torch.where(real, start[:, None] + place, 0)
+    rows = torch.arange(len(start), device=start.device)[:, None]
+    return Pieces(states[rows, source] * real[..., None], real)

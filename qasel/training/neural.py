@@ -2,7 +2,7 @@
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, Self
 
@@ -15,6 +15,8 @@ from qasel.errors import QaselError
 from qasel.evaluation import Run, evaluate
 from qasel.rankers.base import History
 from qasel.text import Vectors, Vocabulary, tokenize
+from qasel.text.encoders import load_encoder
+from qasel.text.subwords import Subwords
 from qasel.training import checkpoint
 from qasel.training.batching import Batch, EncodedSplit
 from qasel.training.devices import seed_all
@@ -31,7 +33,8 @@ class NeuralRanker(ABC):
     Subclasses say what the network is (`build`), what it minimises (`losses`),
     how it scores (`scores`) and for how long it learns (`schedule`). The network
     keeps its word vectors in a parameter `vectors` `[words, size]`, row 0 for
-    padding. The recipe has a `learning_rate` and a `vectors_rate`.
+    padding; where the recipe has and names an `encoder`, texts are its pieces instead,
+    and `vectors` is empty. The recipe has a `learning_rate` and a `vectors_rate`.
     """
 
     recipe_type: type[Recipe]
@@ -41,7 +44,9 @@ class NeuralRanker(ABC):
         self.recipe = recipe
         self.vectors = vectors
         self.device = device
-        self.vocabulary = Vocabulary()
+        name = getattr(recipe, "encoder", "")
+        self.encoder = load_encoder(name) if name else None
+        self.vocabulary = self._numbering()
 
     @abstractmethod
     def build(self, vectors: Tensor) -> nn.Module:
@@ -100,9 +105,9 @@ class NeuralRanker(ABC):
 
     def prepare(self, *splits: Split) -> None:
         """Take the words of some splits and make the network, as it is before training."""
-        self.vocabulary = Vocabulary(word for split in splits for word in _words(split))
+        self.vocabulary = self._numbering(word for split in splits for word in _words(split))
         seed_all(self.recipe.seed, 0)
-        matrix = torch.from_numpy(self.vectors.of(self.vocabulary.words))
+        matrix = torch.from_numpy(self.vectors.of(self._known()))
         self.network = self.start(matrix).to(self.device)
 
     def as_stage(self, train_split: Split, dev_split: Split, folder: Path | None) -> Self:
@@ -125,14 +130,15 @@ class NeuralRanker(ABC):
 
     def encode(self, split: Split) -> EncodedSplit:
         """A split for the trained network; words not met before get their pre-trained vectors."""
-        self._extend(_words(split))
+        if isinstance(self.vocabulary, Vocabulary):
+            self._extend(_words(split))
         self.network.eval()
         return EncodedSplit(split, self.vocabulary, self.device)
 
     def save(self, folder: Path) -> None:
         """Write recipe, vocabulary and weights to a folder."""
         folder = Path(folder)
-        values = {"recipe": self.recipe.as_dict(), "words": self.vocabulary.words[1:]}
+        values = {"recipe": self.recipe.as_dict(), "words": self._known()[1:]}
         folder.mkdir(parents=True, exist_ok=True)
         checkpoint.save(folder / "model.safetensors", self.network.state_dict(), values)
         (folder / "recipe.json").write_text(json.dumps(self.recipe.as_dict(), indent=1) + "\n")
@@ -142,11 +148,18 @@ class NeuralRanker(ABC):
         """Read what `save` wrote; `vectors` serve words that the model has not met."""
         weights, values = checkpoint.load(Path(folder) / "model.safetensors")
         ranker = cls(recipe_from(values["recipe"], cls.recipe_type), vectors, device)
-        ranker.vocabulary = Vocabulary(values["words"])
+        ranker.vocabulary = ranker._numbering(values["words"])
         ranker.network = ranker.build(weights["vectors"]).to(device)
         ranker.network.load_state_dict(weights)
         ranker.network.eval()
         return ranker
+
+    def _numbering(self, words: Iterable[str] = ()) -> Vocabulary | Subwords:
+        """What turns texts into numbers: the words given, or the encoder's pieces."""
+        return Subwords(self.encoder) if self.encoder else Vocabulary(words)
+
+    def _known(self) -> list[str]:
+        return self.vocabulary.words if isinstance(self.vocabulary, Vocabulary) else []
 
     def _extend(self, words: list[str]) -> None:
         new = self.vocabulary.extend(words)

@@ -5,6 +5,7 @@ import math
 import pytest
 import torch
 from ms_ranker_reference import slow_walk
+from tiny_encoders import make_encoder
 
 from qasel.datasets import load_dataset
 from qasel.datasets.base import Candidate, Question, Split
@@ -12,6 +13,7 @@ from qasel.errors import QaselError
 from qasel.papers.ms_ranker import MSRanker, PreRanking, load, ranker, recipe, teaching
 from qasel.papers.ms_ranker.model import Agent, PreRanker, Walk
 from qasel.papers.ms_ranker.ranker import advantages
+from qasel.papers.ms_ranker.reading import WordReader
 from qasel.papers.ms_ranker.recipes import ABLATIONS, VARIANTS
 from qasel.papers.ms_ranker.rewards import prefix_precisions, rewards
 from qasel.text import Vectors, Vocabulary, load_vectors
@@ -47,7 +49,8 @@ def make_agent(vocabulary, **changes):
     torch.manual_seed(3)
     settings = {"threshold": 0.5, "evidence": True, "action": True, "gate": True} | changes
     vectors = torch.randn(len(vocabulary), 5)
-    agent = Agent(vectors, hidden=4, dropout=0.5, train_vectors=False, **settings).eval()
+    reader = WordReader(5, 4, 0.5)
+    agent = Agent(vectors, reader, dropout=0.5, train_vectors=False, **settings).eval()
     for parameter in agent.parameters():  # far from 0, so that every term counts
         parameter.data *= 3
     return agent
@@ -88,9 +91,8 @@ def test_evidence_switched_off_is_the_first_evidence_throughout():
 def test_pre_ranker_reads_each_pair_on_its_own():
     split, vocabulary, data = make_batch()
     torch.manual_seed(1)
-    network = PreRanker(
-        torch.randn(len(vocabulary), 5), hidden=4, dropout=0.5, train_vectors=False
-    ).eval()
+    vectors = torch.randn(len(vocabulary), 5)
+    network = PreRanker(vectors, WordReader(5, 4, 0.5), dropout=0.5, train_vectors=False).eval()
     together = network(data.batch(torch.arange(3)))
     torch.testing.assert_close(
         together.exp().sum(-1)[0], torch.ones(5).where(torch.arange(5) < 3, torch.tensor(2.0))
@@ -156,7 +158,7 @@ def make(vectors, variant="MS-Ranker", **changes):
     return ranker(recipe(variant, "sample", scale="quick").change(**tiny), vectors, CPU)
 
 
-@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("variant", [v for v in VARIANTS if not recipe(v).encoder])
 def test_every_variant_learns_ranks_and_is_saved(variant, sample, tmp_path):
     data, vectors = sample
     system = make(vectors, variant)
@@ -218,6 +220,46 @@ def test_interrupted_training_resumes_to_the_same_scores(sample, tmp_path):
     history = resumed.fit(data.train, data.dev, tmp_path / "run")
     assert len(history.epochs) == 2
     assert resumed.rank(data.test).scores == whole.rank(data.test).scores
+
+
+def test_a_transformer_reads_in_place_of_word_vectors(sample, tmp_path):
+    data, _ = sample
+    folder = make_encoder(tmp_path / "encoder")
+    few = Split("few", data.train[:6])
+    runs = []
+    for variant in ("MiniLM", "MiniLM + MS-Ranker"):
+        settings = recipe(variant).change(encoder=str(folder), epochs=1, pre_epochs=1)
+        system = ranker(settings, Vectors.empty(""), CPU)
+        history = system.fit(few, few, tmp_path / "runs" / settings.slug)
+        assert math.isfinite(history.epochs[0]["loss"])
+        runs.append(system.rank(few).scores)
+        system.save(tmp_path / variant)
+        again = load(tmp_path / variant, Vectors.empty(""), CPU)
+        assert type(again) is type(system)
+        assert again.rank(few).scores == runs[-1]
+    # The agent's first stage is the row without it, trained once and found beside it.
+    assert system.recipe.before.variant == "MiniLM"
+    agent = system.start(system.network.vectors.detach())
+    assert torch.equal(
+        agent.reader.pairs.model.get_input_embeddings().weight,
+        system.first.network.reader.pairs.model.get_input_embeddings().weight,
+    )
+    # A candidate's score does not depend on its company, but for the evidence.
+    system.network = agent.eval()
+    batch = system.encode(few).batch(torch.arange(6))
+    with torch.inference_mode():
+        together = system.network(batch, gather=False).p_post
+        alone = system.network(system.encode(few).batch(torch.tensor([2])), gather=False).p_post
+    torch.testing.assert_close(together[2, : alone.shape[1]], alone[0], atol=1e-5, rtol=0)
+
+
+def test_the_papers_transformer_rows():
+    base, large = recipe("BERT_BASE + MS-Ranker", "wikiqa"), recipe("BERT_LARGE", "wikiqa")
+    assert (base.encoder, base.pre_epochs, base.learning_rate) == ("bert-base-uncased", 5, 2e-5)
+    assert (large.encoder, large.pre_epochs, large.learning_rate) == ("bert-large-uncased", 4, 1e-5)
+    assert base.agent_rate == large.agent_rate == 1e-5
+    assert base.vectors == ""
+    assert base.before == recipe("BERT_BASE", "wikiqa").before
 
 
 def test_each_ablation_is_a_setting_and_shares_one_pre_ranker():

@@ -6,8 +6,9 @@ from pathlib import Path
 import torch
 
 from qasel.papers.ms_ranker.ranker import MSRanker, PreRanking
-from qasel.papers.ms_ranker.recipes import MAIN, PRE_RANKER, VARIANTS, MSRankerRecipe, recipe
+from qasel.papers.ms_ranker.recipes import MAIN, VARIANTS, MSRankerRecipe, recipe
 from qasel.text import Vectors
+from qasel.training.neural import recipe_from
 
 __all__ = ["MAIN", "VARIANTS", "MSRanker", "PreRanking", "load", "ranker", "recipe"]
 
@@ -16,12 +17,12 @@ def ranker(
     settings: MSRankerRecipe, vectors: Vectors, device: torch.device
 ) -> MSRanker | PreRanking:
     """The ranker of a variant, untrained."""
-    kind = PreRanking if settings.variant == PRE_RANKER else MSRanker
+    kind = PreRanking if settings.alone else MSRanker
     return kind(settings, vectors, device)
 
 
 def load(folder: Path, vectors: Vectors, device: torch.device) -> MSRanker | PreRanking:
     """A ranker that was saved in a folder."""
     saved = json.loads((Path(folder) / "recipe.json").read_text(encoding="utf-8"))
-    kind = PreRanking if saved["variant"] == PRE_RANKER else MSRanker
+    kind = PreRanking if recipe_from(saved, MSRankerRecipe).alone else MSRanker
     return kind.load(folder, vectors, device)

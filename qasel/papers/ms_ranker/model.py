@@ -13,11 +13,13 @@ from qasel.training.batching import Batch
 class PreRanker(nn.Module):
     """Reads each pair on its own: encoding layer, QC-attention, MLP (section 3.2.1)."""
 
-    def __init__(self, vectors: Tensor, *, hidden: int, dropout: float, train_vectors: bool):
+    def __init__(
+        self, vectors: Tensor, reader: Reader, *, dropout: float, train_vectors: bool
+    ) -> None:
         super().__init__()
         self.vectors = nn.Parameter(vectors.clone(), requires_grad=train_vectors)
-        self.reader = Reader(vectors.shape[1], hidden, dropout)
-        self.head = Head(2 * hidden, dropout, evidence=False)
+        self.reader = reader
+        self.head = Head(reader.size, dropout, evidence=False)
 
     def forward(self, batch: Batch) -> Tensor:
         """Log probabilities of "wrong" and "right", `[questions, candidates, 2]`."""
@@ -53,8 +55,8 @@ class Agent(nn.Module):
     def __init__(
         self,
         vectors: Tensor,
+        reader: Reader,
         *,
-        hidden: int,
         dropout: float,
         train_vectors: bool,
         threshold: float,
@@ -63,12 +65,11 @@ class Agent(nn.Module):
         gate: bool,
     ) -> None:
         super().__init__()
-        size = 2 * hidden
         self.threshold, self.action = threshold, action
         self.vectors = nn.Parameter(vectors.clone(), requires_grad=train_vectors)
-        self.reader = Reader(vectors.shape[1], hidden, dropout)
-        self.evidence = Evidence(size, gate) if evidence else None
-        self.head = Head(size, dropout, evidence)
+        self.reader = reader
+        self.evidence = Evidence(reader.size, gate) if evidence else None
+        self.head = Head(reader.size, dropout, evidence)
 
     def forward(self, batch: Batch, gather: bool = True) -> Walk:
         """Go through the lists of a batch; `gather` False keeps the first evidence throughout."""

@@ -10,10 +10,12 @@ from torch import Tensor, nn
 
 from qasel.datasets.base import Question, Split
 from qasel.papers.ms_ranker.model import Agent, PreRanker
+from qasel.papers.ms_ranker.reading import PairReader, Reader, WordReader
 from qasel.papers.ms_ranker.recipes import MSRankerRecipe
 from qasel.papers.ms_ranker.rewards import rewards
 from qasel.rankers.base import History
 from qasel.text import Vectors
+from qasel.text.encoders import Encoder
 from qasel.training.batching import Batch, EncodedSplit
 from qasel.training.neural import NeuralRanker
 from qasel.training.trainer import Schedule
@@ -27,6 +29,13 @@ def log_odds(log_p: Tensor) -> Tensor:
     return log_p[..., 1] - log_p[..., 0]
 
 
+def make_reader(recipe: MSRankerRecipe, vectors: Tensor, encoder: Encoder | None) -> Reader:
+    """The reader of a recipe, untrained or pre-trained."""
+    if encoder:
+        return PairReader(encoder)
+    return WordReader(vectors.shape[1], recipe.hidden, recipe.dropout)
+
+
 class PreRanking(NeuralRanker):
     """The pre-ranker: every pair on its own, trained by cross entropy."""
 
@@ -37,9 +46,8 @@ class PreRanking(NeuralRanker):
     def build(self, vectors: Tensor) -> nn.Module:
         """The network in the recipe's sizes."""
         r = self.recipe
-        return PreRanker(
-            vectors, hidden=r.hidden, dropout=r.dropout, train_vectors=r.vectors_rate > 0
-        )
+        reader = make_reader(r, vectors, self.encoder)
+        return PreRanker(vectors, reader, dropout=r.dropout, train_vectors=r.vectors_rate > 0)
 
     def losses(self, batch: Batch) -> dict[str, Tensor]:
         """Cross entropy, a mean over the batch's pairs."""
@@ -100,7 +108,7 @@ class MSRanker(NeuralRanker):
         r = self.recipe
         return Agent(
             vectors,
-            hidden=r.hidden,
+            make_reader(r, vectors, self.encoder),
             dropout=r.dropout,
             train_vectors=r.vectors_rate > 0,
             threshold=r.threshold,

@@ -1,9 +1,10 @@
-"""Reading a question and a candidate: BiGRU and QC-attention (equations 1-11).
+"""Reading a question and a candidate: BiGRU and QC-attention (equations 1-11), or a transformer.
 
 Shapes: P pairs of a tile, n words of a question, m of a candidate, d the
 hidden size of a GRU, so that a word has 2d numbers.
 """
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
 import torch
@@ -12,6 +13,8 @@ from torch.nn import functional as F
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from qasel.layers import masked_max, masked_softmax
+from qasel.layers.pair_encoder import PairEncoder
+from qasel.text.encoders import Encoder
 from qasel.training.batching import Batch, Tile
 
 
@@ -46,20 +49,14 @@ class BiGRU(nn.Module):
         return states, torch.cat([last[0], last[1]], dim=1)
 
 
-class Reader(nn.Module):
-    """The encoding layer and the QC-attention, which pre-ranker and agent each have."""
+class Reader(nn.Module, ABC):
+    """What pre-ranker and agent each have; `size` numbers describe a word or a sentence."""
 
-    def __init__(self, size: int, hidden: int, dropout: float) -> None:
-        super().__init__()
-        self.encode = BiGRU(size, hidden)
-        self.of_question = nn.Linear(2 * hidden, 1, bias=False)  # v₁
-        self.of_candidate = nn.Linear(2 * hidden, 1, bias=False)  # v₂
-        self.of_both = nn.Parameter(torch.empty(2 * hidden).normal_(std=(2 * hidden) ** -0.5))  # v₃
-        # W_qc in four parts, for [h_c; U_c; h_c ⊙ U_c; U_Q ⊙ U_c], and b_qc with the first.
-        self.compare = nn.ModuleList(
-            nn.Linear(2 * hidden, 2 * hidden, bias=part == 0) for part in range(4)
-        )
-        self.dropout = nn.Dropout(dropout)
+    size: int
+
+    @abstractmethod
+    def read(self, tile: Tile, vectors: Tensor) -> Reading:
+        """The pairs of one tile."""
 
     def forward(self, batch: Batch, vectors: Tensor) -> Reading:
         """The pairs of a batch, in tile order, padded to the longest candidate of the batch."""
@@ -73,8 +70,44 @@ class Reader(nn.Module):
             torch.cat([t.match for t in tiles]),
         )
 
+
+class PairReader(Reader):
+    """A fine-tuned transformer in place of encoding and QC-attention (section 4.5).
+
+    Its [CLS] is what is known of the pair, V_qc and O; that of the question alone is E₁.
+    """
+
+    def __init__(self, encoder: Encoder) -> None:
+        super().__init__()
+        self.pairs = PairEncoder(encoder)
+        self.size = encoder.size
+
     def read(self, tile: Tile, vectors: Tensor) -> Reading:
-        """The pairs of one tile; each question is encoded once."""
+        """The pairs of one tile; `vectors` are not read."""
+        found = self.pairs(tile)
+        _, question = self.pairs.encode_alone(tile.question, tile.question_length)
+        words = found.candidate
+        return Reading(words.states, words.real, found.cls, question[tile.question_of], found.cls)
+
+
+class WordReader(Reader):
+    """The encoding layer and the QC-attention over word vectors."""
+
+    def __init__(self, size: int, hidden: int, dropout: float) -> None:
+        super().__init__()
+        self.size = 2 * hidden
+        self.encode = BiGRU(size, hidden)
+        self.of_question = nn.Linear(2 * hidden, 1, bias=False)  # v₁
+        self.of_candidate = nn.Linear(2 * hidden, 1, bias=False)  # v₂
+        self.of_both = nn.Parameter(torch.empty(2 * hidden).normal_(std=(2 * hidden) ** -0.5))  # v₃
+        # W_qc in four parts, for [h_c; U_c; h_c ⊙ U_c; U_Q ⊙ U_c], and b_qc with the first.
+        self.compare = nn.ModuleList(
+            nn.Linear(2 * hidden, 2 * hidden, bias=part == 0) for part in range(4)
+        )
+        self.dropout = nn.Dropout(dropout)
+
+    def read(self, tile: Tile, vectors: Tensor) -> Reading:
+        """The pairs of one tile, words as `vectors`; each question is encoded once."""
         question, question_last = self.encode(
             self.dropout(vectors[tile.question]), tile.question_length
         )

@@ -17,7 +17,33 @@ ABLATIONS = {
     "w/o the Gate": "gate",
 }
 """Row of table 4 → the setting that it turns off."""
-VARIANTS = (MAIN, PRE_RANKER, *ABLATIONS)
+ENCODERS = {
+    "BERT_BASE": {
+        "encoder": "bert-base-uncased",
+        "learning_rate": 2e-5,
+        "agent_rate": 1e-5,
+    },
+    "BERT_LARGE": {
+        "encoder": "bert-large-uncased",
+        "learning_rate": 1e-5,
+        "agent_rate": 1e-5,
+        "pre_epochs": 4,
+    },
+    "MiniLM": {
+        "encoder": "all-MiniLM-L6-v2",
+        "learning_rate": 2e-5,
+        "agent_rate": 1e-5,
+    },
+}
+"""Row of table 3 → its settings (section 4.5). MiniLM stands in where no hub can be reached."""
+WITH_AGENT = f" + {MAIN}"
+VARIANTS = (
+    MAIN,
+    PRE_RANKER,
+    *ABLATIONS,
+    *ENCODERS,
+    *(name + WITH_AGENT for name in ENCODERS),
+)
 CHOICES = {
     "variant": VARIANTS,
     "scale": ("paper", "quick"),
@@ -47,6 +73,7 @@ class MSRankerRecipe(Recipe):
     """
 
     paper: str = PAPER
+    encoder: str = ""  # a transformer by name or folder, fine-tuned; "": word vectors and a BiGRU
     hidden: int = 128  # of a GRU, one direction
     dropout: float = 0.5
     pre_epochs: int = 5
@@ -81,6 +108,11 @@ class MSRankerRecipe(Recipe):
                 raise QaselError(f"setting {name}: must be in [0, 1), got {getattr(self, name)}")
 
     @property
+    def alone(self) -> bool:
+        """Whether the pre-ranker is all there is."""
+        return self.variant == PRE_RANKER or self.variant in ENCODERS
+
+    @property
     def before(self) -> "MSRankerRecipe":
         """The recipe of the pre-ranker, the same for all agents that start from it."""
         agent = (
@@ -94,7 +126,8 @@ class MSRankerRecipe(Recipe):
             "epochs",
         )
         names = (*ABLATIONS.values(), *agent)
-        return replace(self, variant=PRE_RANKER, **{n: getattr(type(self), n) for n in names})
+        variant = self.variant.removesuffix(WITH_AGENT) if self.encoder else PRE_RANKER
+        return replace(self, variant=variant, **{n: getattr(type(self), n) for n in names})
 
 
 QUICK = {
@@ -125,12 +158,16 @@ def recipe(
     settings: dict = {"protocol": protocols.get(dataset, "answered")}
     if variant in ABLATIONS:
         settings[ABLATIONS[variant]] = False
+    words = vectors or ("sample" if dataset == "sample" else "glove.6B.100d")
     if scale == "quick":
         settings |= QUICK
+    if (name := variant.removesuffix(WITH_AGENT)) in ENCODERS:
+        settings |= {"dropout": 0.1} | ENCODERS[name]
+        words = ""
     return MSRankerRecipe(
         variant=variant,
         dataset=dataset,
-        vectors=vectors or ("sample" if dataset == "sample" else "glove.6B.100d"),
+        vectors=words,
         scale=scale,
         seed=seed,
         **settings,

@@ -60,9 +60,13 @@ def section(paper: str, frame: pd.DataFrame) -> str:
 def _told(frame: pd.DataFrame, cited: int) -> str:
     counts = frame["verdict"].value_counts()
     tally = ", ".join(f"{counts.get(v, 0)} {v}" for v in (REPRODUCED, BELOW, NOT_RUN))
+    dev = frame["metric"].str.startswith("dev ")
+    split = "test split"
+    if dev.any():
+        split = "dev split" if dev.all() else "test split, or on dev where the column says so"
     text = (
         "Each cell: the paper's number / our mean over seeds ± its standard deviation, on the "
-        f"test split. Of the {len(frame)} numbers of the paper's own systems: {tally}. "
+        f"{split}. Of the {len(frame)} numbers of the paper's own systems: {tally}. "
         "`reproduced`: no lower than the paper less one point, or less our own 95 % interval "
         f"where that is wider (from {FEWEST} seeds on). Runs: seeds, by data set. "
     )

@@ -11,6 +11,7 @@ from qasel.datasets.base import Candidate, Question, Split
 from qasel.errors import QaselError
 from qasel.papers.ms_ranker import figures, ranker, recipe, teaching
 from qasel.papers.ms_ranker.recipes import ABLATIONS, MAIN, VARIANTS
+from qasel.results.readme import beside
 from qasel.results.tables import comparison, published
 from qasel.text import Vectors, tokenize
 
@@ -47,6 +48,11 @@ def test_ablations_are_compared_on_dev_and_the_rest_on_test():
     assert ours["table-4", MAIN, "wikiqa", "dev MAP"] == pytest.approx(0.74)
     assert ours["table-4", "w/o Evidence", "wikiqa", "dev MAP"] == pytest.approx(0.72)
     assert math.isnan(ours["table-2", MAIN, "semeval-cqa", "MAP"])
+
+
+def test_which_split_a_table_is_of_is_told():
+    assert "deviation, on the test split. Of" in beside(PAPER, "table-2", [row()])
+    assert "deviation, on the dev split. Of" in beside(PAPER, "table-4", [row()])
 
 
 def test_figures_of_what_was_run():

@@ -120,8 +120,9 @@ class MSRanker(NeuralRanker):
     def start(self, vectors: Tensor) -> nn.Module:
         """The agent, at first as good as the pre-ranker: what only the agent has counts nothing.
 
-        (The paper hands over encoding and attention. With an MLP from scratch the first thing
-        that REINFORCE learns is that most candidates are wrong, and P_post goes to 0 for all.)
+        (The paper hands over encoding and attention only. Started so, with the credit of the step
+        and without a baseline, the policy collapsed on WikiQA within an epoch; whether the MLP
+        from scratch was to blame was not tried apart from the rest.)
         """
         agent = self.build(vectors)
         if self.first:

@@ -33,14 +33,14 @@ def list_(data_dir: DataDir = None) -> None:
         rows.append(
             (
                 known.name,
-                protocols or "-",
+                protocols or ("pairs" if known.pairs else "-"),
                 f"{sum(states)} of {len(states)}",
                 "fetch" if known.archive else how,
                 known.title,
             )
         )
     _print(("name", "protocols", "files here", "to get it", "what"), rows)
-    typer.echo("* protocol by default; a name without protocols has files that can be checked")
+    typer.echo("* protocol by default; pairs: sentence pairs; -: files that can be checked")
 
 
 @app.command()
@@ -87,13 +87,27 @@ def describe(
     protocol: Annotated[str, typer.Option(help="Which questions count; see `list`.")] = "",
     data_dir: DataDir = None,
 ) -> None:
-    """Print questions, pairs, positives and mean lengths of each split, and what is missing."""
-    from qasel.datasets import describe as numbers
-    from qasel.datasets import load_dataset
+    """Print questions, pairs, positives and mean lengths of each split, and what is missing.
 
-    dataset = load_dataset(name, protocol or None, data_dir)
-    records = numbers(dataset)
-    typer.echo(f"{dataset.name}, protocol {dataset.protocol}")
+    Of sentence pairs (fnc-1, mnli), the pairs of each label and mean lengths.
+    """
+    from qasel import datasets
+    from qasel.datasets.registry import COLLECTIONS
+
+    if name in COLLECTIONS and COLLECTIONS[name].pairs:
+        if protocol:
+            raise QaselError(f"{name} has sentence pairs and no protocols; leave --protocol out")
+        task = datasets.load_pairs(COLLECTIONS[name].pairs, data_dir)
+        typer.echo(f"{task.name}, {len(task)} pairs")
+        _describe(datasets.describe_pairs(task), task.notes)
+    else:
+        dataset = datasets.load_dataset(name, protocol or None, data_dir)
+        typer.echo(f"{dataset.name}, protocol {dataset.protocol}")
+        _describe(datasets.describe(dataset), dataset.notes)
+
+
+def _describe(records: Sequence[dict[str, str | int | float]], notes: Iterable[str]) -> None:
+    """Records as a table, and the notes below it."""
     _print(
         [title.replace("_", " ") for title in records[0]],
         [
@@ -101,7 +115,7 @@ def describe(
             for row in records
         ],
     )
-    for note in dataset.notes:
+    for note in notes:
         typer.echo(f"note: {note}")
 
 

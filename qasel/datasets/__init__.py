@@ -1,19 +1,28 @@
-"""Data sets: real ones, the bundled sample and a user's own files, read into `Dataset`."""
+"""Data sets: real ones, the bundled sample and a user's own files, read into `Dataset`.
+
+Tasks on pairs of texts, for auxiliary learning, are read into `PairTask`.
+"""
 
 from qasel.datasets.base import Candidate, Dataset, Question, Split
-from qasel.datasets.describe import describe
+from qasel.datasets.describe import describe, describe_pairs
 from qasel.datasets.fetch import check, fetch
-from qasel.datasets.load import load_dataset
+from qasel.datasets.load import load_dataset, load_pairs
+from qasel.datasets.pairs import Pair, PairTask, pairs_of
 from qasel.datasets.tables import read_questions
 
 __all__ = [
     "Candidate",
     "Dataset",
+    "Pair",
+    "PairTask",
     "Question",
     "Split",
     "check",
     "describe",
+    "describe_pairs",
     "fetch",
     "load_dataset",
+    "load_pairs",
+    "pairs_of",
     "read_questions",
 ]

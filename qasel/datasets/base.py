@@ -2,10 +2,14 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from qasel.errors import QaselError
+
+if TYPE_CHECKING:
+    from qasel.datasets.pairs import PairTask
 
 SHUFFLE_SEED = 20130609
 """Candidates are shuffled with this seed when loaded, so that no score profits from file order."""
@@ -132,7 +136,7 @@ class Dataset:
 
     `scoring` is the convention of its published scores, one of
     `qasel.evaluation.measures.PROTOCOLS`; `notes` tell, a line each, in what the files that were
-    read differ from the published data set.
+    read differ from the published data set; `tasks` are other tasks to learn beside this one.
     """
 
     name: str
@@ -140,6 +144,7 @@ class Dataset:
     splits: Mapping[str, Split] = field(repr=False)
     scoring: str = "trec"
     notes: tuple[str, ...] = ()
+    tasks: Mapping[str, "PairTask"] = field(default_factory=dict, repr=False)
 
     def __getitem__(self, split: str) -> Split:
         try:

@@ -1,8 +1,9 @@
-"""A data set in numbers."""
+"""A data set, or a task on pairs, in numbers."""
 
 from statistics import fmean
 
 from qasel.datasets.base import Dataset
+from qasel.datasets.pairs import PairTask
 
 
 def describe(dataset: Dataset) -> list[dict[str, str | int | float]]:
@@ -30,3 +31,22 @@ def describe(dataset: Dataset) -> list[dict[str, str | int | float]]:
         }
         for name, split in dataset.splits.items()
     ]
+
+
+def describe_pairs(task: PairTask) -> list[dict[str, str | int | float]]:
+    """One record a label: its pairs, and the mean lengths of both texts in tokens.
+
+    Tokens are set apart by blanks; a label without pairs has lengths of 0.
+    """
+    records = []
+    for number, label in enumerate(task.labels):
+        pairs = [pair for pair in task.pairs if pair.label == number]
+        records.append(
+            {
+                "label": label,
+                "pairs": len(pairs),
+                "left_tokens": fmean([len(pair.left.split()) for pair in pairs] or [0]),
+                "right_tokens": fmean([len(pair.right.split()) for pair in pairs] or [0]),
+            }
+        )
+    return records

@@ -1,11 +1,14 @@
 """Text files line by line, gzipped or not, with every fault told as file and line."""
 
+import csv
 import gzip
+import io
 import json
 import os
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from qasel.errors import QaselError
 
@@ -32,8 +35,8 @@ def read_contents(path: str | os.PathLike[str]) -> bytes:
     return data
 
 
-def read_lines(path: str | os.PathLike[str], *, blank: bool = False) -> Iterator[tuple[int, str]]:
-    """Number (from 1) and text of each line, without CR and LF; blank ones only if asked for.
+def read_text(path: str | os.PathLike[str]) -> str:
+    """The file's text.
 
     Raises `QaselError` for what `read_contents` raises, a file that is not
     UTF-8 (with the line of the first wrong byte) and a file without text.
@@ -46,8 +49,16 @@ def read_lines(path: str | os.PathLike[str], *, blank: bool = False) -> Iterator
         raise QaselError(f"{path}:{line}: not UTF-8; save the file as UTF-8") from None
     if not text.strip():
         raise QaselError(f"{path}: the file is empty")
+    return text
+
+
+def read_lines(path: str | os.PathLike[str], *, blank: bool = False) -> Iterator[tuple[int, str]]:
+    """Number (from 1) and text of each line, without CR and LF; blank ones only if asked for.
+
+    Raises `QaselError` for what `read_text` raises.
+    """
     # Not `splitlines`: a sentence may hold U+2028 and other signs that it takes for line ends.
-    for number, line in enumerate(text.split("\n"), start=1):
+    for number, line in enumerate(read_text(path).split("\n"), start=1):
         if blank or line.strip():
             yield number, line.removesuffix("\r")
 
@@ -68,3 +79,41 @@ def read_json_lines(path: str | os.PathLike[str]) -> Iterator[tuple[int, dict]]:
         if not isinstance(value, dict):
             raise QaselError(f"{path}:{number}: expected one JSON object a line")
         yield number, value
+
+
+def json_text(where: str, record: Mapping[str, Any], key: str) -> str:
+    """The text under a key of a JSON object; raises `QaselError`, saying `where`, for no text."""
+    text = record.get(key)
+    if not isinstance(text, str):
+        raise QaselError(f"{where}: {key!r} is missing or not a string")
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        # JSON can spell half a surrogate pair, which no UTF-8 file could ever hold again.
+        raise QaselError(f"{where}: {key!r} has a broken \\u escape") from None
+    return text
+
+
+def read_csv(
+    path: str | os.PathLike[str], columns: Sequence[str]
+) -> Iterator[tuple[int, list[str]]]:
+    """Line (from 1) on which it begins, and fields, of each record of a CSV file with a header.
+
+    Fields may be quoted, and then hold commas and line breaks.
+    Raises `QaselError`, with file and line, for a header other than `columns`, a wrong number of
+    fields and broken quoting; also what `read_text` raises.
+    """
+    records = csv.reader(io.StringIO(read_text(path), newline=""), strict=True)
+    line = 1
+    try:
+        for fields in records:
+            if line == 1 and fields != list(columns):
+                raise QaselError(f"{path}:1: the header is not {','.join(columns)}")
+            if fields and len(fields) != len(columns):
+                what = f"{len(fields)} fields, expected {len(columns)}"
+                raise QaselError(f"{path}:{line}: {what} (set apart by commas)")
+            if fields and line > 1:
+                yield line, fields
+            line = records.line_num + 1
+    except csv.Error as error:
+        raise QaselError(f"{path}:{line}: broken CSV: {error}; get the file anew") from None

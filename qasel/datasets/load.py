@@ -1,18 +1,26 @@
-"""`load_dataset`: a data set by name, or a folder of one's own, under a named protocol."""
+"""`load_dataset`: a data set by name, or a folder of one's own, under a named protocol.
+
+`load_pairs` is its like for tasks on sentence pairs.
+"""
 
 import os
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from qasel.datasets.base import Dataset, Question, Split
+from qasel.datasets.fnc import read_fnc
+from qasel.datasets.multinli import read_multinli
+from qasel.datasets.pairs import PairTask
 from qasel.datasets.places import LAYOUTS, find, missing
 from qasel.datasets.registry import (
     COLLECTIONS,
     QUESTION_PROTOCOLS,
+    RELATED,
     Collection,
     collection,
     unknown,
 )
+from qasel.datasets.related import related
 from qasel.datasets.semeval import read_semeval
 from qasel.datasets.tables import JSON_SUFFIXES, read_questions, read_table
 from qasel.datasets.trecqa import read_jacana
@@ -44,7 +52,8 @@ def load_dataset(
 
     A folder has train, dev and test files. `protocol` says which questions count (see
     `qasel data list`; by default `answered` for the first two, `clean` for `trecqa`,
-    `a-2016` for `semeval-cqa` and `all` for a folder).
+    `a-2016` for `semeval-cqa` and `all` for a folder). Questions are ranked for a question under
+    `semeval-cqa`'s `b-2016` and `b-2017`, and under the sample's stand-in for them, `related`.
     Files are looked for in `data_dir`, `$QASEL_DATA`, `data/` and the user's
     cache. Candidates come in a fixed random order, `place` is the file's.
 
@@ -62,19 +71,47 @@ def load_dataset(
         raise QaselError(f"{unknown('data set', text, loadable)}, or a path to a folder")
     known = collection(text)
     if not known.protocols:
+        how = f"; load its sentence pairs with load_pairs({known.pairs!r})" if known.pairs else ""
         raise QaselError(
-            f"{text!r} cannot be loaded as a data set yet; its files can be checked with "
+            f"{text!r} cannot be loaded as a data set{how}; its files can be checked with "
             f"`qasel data check {text}`"
         )
     kept = _protocol(text, protocol, known.protocols, known.default)
     if text == "sample":
-        return _dataset(text, kept, _filtered(_folder(DATA / "sample"), kept))
-    folders = [base / layout for base in data_dirs(data_dir) for layout in LAYOUTS[text]]
+        splits = _folder(DATA / "sample")
+        if kept == RELATED:
+            return _dataset(text, kept, map(related, splits), scoring="semeval")
+        return _dataset(text, kept, _filtered(splits, kept))
+    folders = _searched(text, data_dir)
     if text == "semeval-cqa":
         union, notes = read_semeval(known, folders, kept)
         return _dataset(text, kept, union, scoring="semeval", notes=notes)
     splits = _wikiqa(known, folders) if text == "wikiqa" else _trecqa(known, folders, kept)
     return _dataset(text, kept, _filtered(splits, kept) if text == "wikiqa" else splits)
+
+
+def load_pairs(name: str, data_dir: str | os.PathLike[str] | None = None) -> PairTask:
+    """The training pairs of `fnc-1` or `multinli`, as many as are there.
+
+    `fnc-1`: headline and body, labelled agree, disagree, discuss or unrelated. `multinli`:
+    premise and hypothesis, labelled entailment, neutral or contradiction; where there is no
+    official file, a sample of it is read, and a note says so. Runs of white space are one
+    blank. Files are looked for where `load_dataset` looks.
+
+    Raises `QaselError` for an unknown name, data that are not there (saying how to get them)
+    and malformed files (with file and line).
+    """
+    tasks = {known.pairs: known for known in COLLECTIONS.values() if known.pairs}
+    if name not in tasks:
+        raise QaselError(unknown("task on pairs", name, tasks))
+    known = tasks[name]
+    read = read_fnc if name == "fnc-1" else read_multinli
+    return read(known, _searched(known.name, data_dir))
+
+
+def _searched(name: str, data_dir: str | os.PathLike[str] | None) -> list[Path]:
+    """Every folder in which the files of a collection may lie, best first."""
+    return [base / layout for base in data_dirs(data_dir) for layout in LAYOUTS[name]]
 
 
 def _dataset(

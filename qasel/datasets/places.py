@@ -24,6 +24,8 @@ LAYOUTS = {
         "semeval-cqa/SemEval2016_task3_test/English",
         "semeval-cqa/SemEval2017_task3_test_input_ABCD/English-ABC",
     ),
+    "mnli": ("mnli", "mnli/multinli_1.0", "multinli_1.0"),
+    "fnc-1": ("fnc-1",),
 }
 """Folders below a data folder in which the files of a collection may lie: ours, the archives'."""
 

@@ -20,6 +20,9 @@ QUESTION_PROTOCOLS = {
 }
 """Which questions count, in a collection that does not name its own protocols."""
 
+RELATED = "related"
+"""The sample's protocol that stands in for SemEval's subtask B."""
+
 
 @dataclass(frozen=True)
 class Archive:
@@ -40,7 +43,8 @@ class Collection:
     """A public data set or set of word vectors.
 
     `folder` is its place below a data folder; `default` the protocol taken
-    when none is named; no protocols: nothing loads it as a `Dataset` (yet).
+    when none is named; no protocols: nothing loads it as a `Dataset`. `pairs` is the name
+    under which `load_pairs` knows it, if it holds sentence pairs.
     """
 
     name: str
@@ -52,6 +56,7 @@ class Collection:
     protocols: Mapping[str, str] = field(default_factory=dict)
     default: str = ""
     archive: Archive | None = None
+    pairs: str = ""
 
     @property
     def origin(self) -> str:
@@ -83,7 +88,11 @@ COLLECTIONS = {
             source="part of qasel",
             licence="that of qasel",
             citation="qasel",
-            protocols=QUESTION_PROTOCOLS,
+            protocols={
+                **QUESTION_PROTOCOLS,
+                RELATED: "every question with the ten others that BM25 finds first for it, right "
+                "if about the same passage: a stand-in for SemEval's subtask B",
+            },
             default="answered",
         ),
         Collection(
@@ -137,6 +146,9 @@ COLLECTIONS = {
             protocols={
                 "a-2016": "subtask A, comments of a thread: the test of 2016, all 327 questions",
                 "a-2017": "subtask A: the same train and dev, the test of 2017, all 293 questions",
+                "b-2016": "subtask B, questions related to another: train is 2016's part 1 (1999 "
+                "pairs, often told as 2000), the test of 2016, all 70 questions",
+                "b-2017": "subtask B: the same train and dev, the test of 2017, all 88 questions",
             },
             default="a-2016",
         ),
@@ -149,6 +161,7 @@ COLLECTIONS = {
             licence="MultiNLI: that of its sources, free to use; SNLI: CC BY-SA 4.0; "
             "TaxiNLI: Computational Use of Data Agreement 1.0",
             citation="Williams et al. 2018; Bowman et al. 2015; Joshi et al. 2020",
+            pairs="multinli",
         ),
         Collection(
             "fnc-1",
@@ -157,6 +170,7 @@ COLLECTIONS = {
             source="https://github.com/FakeNewsChallenge/fnc-1",
             licence="none stated; derived from the Emergent data set",
             citation="Fake News Challenge 2017; Ferreira and Vlachos 2016",
+            pairs="fnc-1",
         ),
         Collection(
             "vectors",

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from qasel.datasets.base import Split
-from qasel.datasets.lines import read_json_lines, read_lines
+from qasel.datasets.lines import json_text, read_json_lines, read_lines
 from qasel.datasets.rows import Row, group_rows
 from qasel.errors import QaselError
 
@@ -112,7 +112,7 @@ def _columns(where: str, names: list[str]) -> dict[str, int]:
 
 def _json_rows(path: str | os.PathLike[str], number: int, line: dict[str, Any]) -> Iterator[Row]:
     where = f"{path}:{number}"
-    question = _text(where, line, "question")
+    question = json_text(where, line, "question")
     ids = [line[key] for key in ("id", "qid", "question_id") if line.get(key) is not None]
     question_id = _id(where, ids[0]) if ids else None
     if "candidates" in line:
@@ -127,28 +127,16 @@ def _json_rows(path: str | os.PathLike[str], number: int, line: dict[str, Any]) 
                 candidate = {"text": candidate}
             if not isinstance(candidate, dict):
                 raise QaselError(f"{where}: a candidate is neither a string nor an object")
-            text = _text(where, candidate, "text")
+            text = json_text(where, candidate, "text")
             identity = candidate.get("id")
             identity = None if identity is None else _id(where, identity)
             label = _label(where, candidate.get("label"))
             yield Row(number, question, text, label, question_id, identity, block=number)
     elif "candidate" in line:
-        text = _text(where, line, "candidate")
+        text = json_text(where, line, "candidate")
         yield Row(number, question, text, _label(where, line.get("label")), question_id)
     else:
         raise QaselError(f"{where}: neither 'candidates' nor 'candidate' beside the question")
-
-
-def _text(where: str, record: dict[str, Any], key: str) -> str:
-    text = record.get(key)
-    if not isinstance(text, str):
-        raise QaselError(f"{where}: {key!r} is missing or not a string")
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        # JSON can spell half a surrogate pair, which no UTF-8 file could ever hold again.
-        raise QaselError(f"{where}: {key!r} has a broken \\u escape") from None
-    return text
 
 
 def _id(where: str, value: object) -> str:

@@ -15,7 +15,7 @@ from qasel.errors import QaselError
 from qasel.evaluation.run import Qrels, Run
 
 MEASURES = {"map": ir_measures.AP, "mrr": ir_measures.RR, "p1": ir_measures.P @ 1}
-NAMES = {"map": "MAP", "mrr": "MRR", "p1": "P@1", "avgrec": "AvgRec"}
+NAMES = {"map": "MAP", "mrr": "MRR", "p1": "P@1", "avgrec": "AvgRec", "acc": "accuracy"}
 PROTOCOLS = ("trec", "semeval")
 SEMEVAL_CUTOFF = 10
 TIES_ALLOWED = 0.1
@@ -31,7 +31,8 @@ class Scores:
     """What `evaluate` found; all measures are fractions, 0..1.
 
     `per_question` is measure ("map", "mrr", "p1") → question id → value; `mean` has their
-    means over all questions, and "avgrec" under "semeval" (a ratio of sums, so not per question).
+    means over all questions, and beside them what is not per question: "avgrec" under "semeval"
+    (a ratio of sums) and "acc", of all pairs, if the run has predicted labels.
     `unanswered` questions have nothing relevant (they count 0); in `tied` questions a relevant
     and a non-relevant candidate have the same score.
     """
@@ -85,7 +86,8 @@ def evaluate(run: Run, truth: Split | Qrels, protocol: str = "trec") -> Scores:
     "trec": all candidates; tied scores are broken against the system (non-relevant first).
     "semeval" (the official scorer of SemEval-2016/17 Task 3): the ten best; ties keep the
     file's order; AP is normalised by the relevant candidates among the ten; AvgRec is added.
-    Under both every question counts, one with nothing relevant as 0.
+    Under both every question counts, one with nothing relevant as 0. If the run has predicted
+    labels, the accuracy is added: the share of all pairs whose predicted label is right.
 
     Warns with `TieWarning` when the order of ties matters in more than a tenth of the questions.
     Raises `QaselError`, naming it, for a question or candidate that only one side has,
@@ -119,6 +121,8 @@ def evaluate(run: Run, truth: Split | Qrels, protocol: str = "trec") -> Scores:
     mean = {name: math.fsum(row.values()) / len(row) for name, row in per_question.items()}
     if protocol == "semeval":
         mean["avgrec"] = _average_recall(list(found.values()))
+    if run.predicted is not None:
+        mean["acc"] = _accuracy(run.predicted, labels)
     unanswered = sum(not any(flags) for flags in found.values())
     return Scores(per_question, mean, len(labels), unanswered, tied, protocol, run.tag)
 
@@ -184,6 +188,12 @@ def _measure(found: Mapping[str, list[int]]) -> dict[str, dict[str, float]]:
     for metric in ir_measures.pytrec_eval.iter_calc(list(names), qrels, run):
         rows[names[metric.measure]][metric.query_id] = metric.value
     return rows
+
+
+def _accuracy(predicted: Qrels, labels: Qrels) -> float:
+    """The share of all pairs, whatever their question, whose predicted label is the true one."""
+    pairs = [(qid, cid) for qid, row in labels.items() for cid in row]
+    return sum(predicted[qid][cid] == labels[qid][cid] for qid, cid in pairs) / len(pairs)
 
 
 def _average_recall(found: list[list[int]]) -> float:

@@ -23,11 +23,16 @@ Qrels = Mapping[str, Mapping[str, int]]
 class Run:
     """Scores of candidates: question id → candidate id → score, the larger the better.
 
-    Raises `QaselError` for a question without candidates and for a score that is not finite.
+    `predicted`, where a system also classifies, has the labels that it gives: question id →
+    candidate id → 1 (relevant) or 0. The TREC form does not hold them.
+
+    Raises `QaselError` for a question without candidates, a score that is not finite, and
+    predicted labels that are not 0 or 1 or not those of the candidates with scores.
     """
 
     scores: Mapping[str, Mapping[str, float]] = field(repr=False)
     tag: str = "qasel"
+    predicted: Mapping[str, Mapping[str, int]] | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         for qid, row in self.scores.items():
@@ -39,11 +44,36 @@ class Run:
                     f"run {self.tag!r}: question {qid!r}, candidate {cid!r}: "
                     f"score {row[cid]!r} is not a finite number"
                 )
+        if self.predicted is not None:
+            self._check_predicted(self.predicted)
+
+    def _check_predicted(self, predicted: Mapping[str, Mapping[str, int]]) -> None:
+        for qid in {**self.scores, **predicted}:
+            row, labels = self.scores.get(qid, {}), predicted.get(qid, {})
+            where = f"run {self.tag!r}: question {qid!r}"
+            if row.keys() != labels.keys():
+                cid = min(row.keys() ^ labels.keys())
+                what = "a score, but no predicted label"
+                if cid in labels:
+                    what = "a predicted label, but no score"
+                raise QaselError(f"{where}, candidate {cid!r} has {what}")
+            for cid, label in labels.items():
+                if label not in (0, 1):
+                    what = f"predicted label {label!r} is not 0 or 1"
+                    raise QaselError(f"{where}, candidate {cid!r}: {what}")
 
     @classmethod
-    def from_scores(cls, split: Split, scores: Sequence[Any], tag: str = "qasel") -> "Run":
+    def from_scores(
+        cls,
+        split: Split,
+        scores: Sequence[Any],
+        tag: str = "qasel",
+        relevant_above: float | None = None,
+    ) -> "Run":
         """A run from one array `[candidates]` a question, both in the split's order.
 
+        Candidates with a score above `relevant_above` are predicted to be relevant, if it is
+        given.
         Raises `QaselError` when the numbers of questions or of candidates differ.
         """
         if len(scores) != len(split):
@@ -60,7 +90,13 @@ class Run:
                 )
             ids = (candidate.id for candidate in question.candidates)
             rows[question.id] = dict(zip(ids, values.tolist(), strict=True))
-        return cls(rows, tag)
+        predicted = None
+        if relevant_above is not None:
+            predicted = {
+                qid: {cid: int(score > relevant_above) for cid, score in row.items()}
+                for qid, row in rows.items()
+            }
+        return cls(rows, tag, predicted)
 
     def __len__(self) -> int:
         return len(self.scores)
@@ -80,7 +116,9 @@ class Run:
         ids = questions
         if isinstance(questions, Split):
             ids = (question.id for question in questions)
-        return Run({qid: self.scores[qid] for qid in ids if qid in self.scores}, self.tag)
+        kept = [qid for qid in ids if qid in self.scores]
+        predicted = self.predicted and {qid: self.predicted[qid] for qid in kept}
+        return Run({qid: self.scores[qid] for qid in kept}, self.tag, predicted)
 
     def text(self) -> str:
         """TREC lines `qid Q0 docid rank score tag`.

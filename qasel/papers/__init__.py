@@ -20,6 +20,8 @@ PAPERS = {
     "(Haponchyk and Moschitti 2019)",
     "ms-ranker": "MS-Ranker: Accumulating Evidence from Potentially Correct Candidates for Answer "
     "Selection (Zhang et al. 2020)",
+    "question-relevancy": "A Strong Baseline for Question Relevancy Ranking "
+    "(González-Garduño, Augenstein and Søgaard 2018)",
 }
 
 

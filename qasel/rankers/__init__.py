@@ -8,6 +8,7 @@ from qasel.rankers.baselines import (
     FileOrder,
     IdfOverlap,
     RandomRanker,
+    SemEvalRandom,
     WordOverlap,
 )
 
@@ -20,5 +21,6 @@ __all__ = [
     "IdfOverlap",
     "RandomRanker",
     "Ranker",
+    "SemEvalRandom",
     "WordOverlap",
 ]

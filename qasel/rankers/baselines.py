@@ -11,7 +11,7 @@ import os
 import time
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -125,6 +125,35 @@ class RandomRanker(Baseline):
         return scores
 
 
+class SemEvalRandom(Baseline):
+    """The random baseline of SemEval Task 3, draw for draw, so that its published scores are met.
+
+    The official one takes a 48-bit generator (C's drand48, seed 0) and one draw for each line of
+    the gold file: question after question as they stand there, candidates by place. So a score
+    depends on all that comes before it; rank whole splits, and take `RandomRanker` for all else.
+    """
+
+    name = "semeval-random"
+
+    def scores(self, split: Split) -> list[Any]:
+        """Draws from 0..2, `[candidates]` a question."""
+        draws = _drand48()
+        rows = []
+        for question in split:
+            places = sorted(candidate.place for candidate in question.candidates)
+            drawn = {place: 2 * next(draws) for place in places}
+            rows.append([drawn[candidate.place] for candidate in question.candidates])
+        return rows
+
+
+def _drand48() -> Iterator[float]:
+    """C's drand48 as the official scripts seed it: the state 0x330E, uniform draws from 0..1."""
+    state = 0x330E
+    while True:
+        state = (0x5DEECE66D * state + 0xB) % 2**48
+        yield state / 2**48
+
+
 class WordOverlap(Baseline):
     """The number of different words that question and candidate share."""
 
@@ -213,6 +242,6 @@ def _sentences(split: Split) -> list[str]:
 
 BASELINES: dict[str, type[Baseline]] = {
     ranker.name: ranker
-    for ranker in (RandomRanker, FileOrder, WordOverlap, IdfOverlap, BM25, Constant)
+    for ranker in (RandomRanker, SemEvalRandom, FileOrder, WordOverlap, IdfOverlap, BM25, Constant)
 }
 """The baselines by name; each is made without arguments."""

@@ -20,8 +20,11 @@ from qasel.training import Recipe, describe_device
 class Learner(Protocol):
     """What `measure` needs of a ranker."""
 
-    def fit(self, train: Split, dev: Split, folder: Path | None = None) -> History:
-        """Learn; a folder is for checkpoints, from which a killed run goes on."""
+    def fit(self, train: Split, dev: Split, folder: Path | None = None, **tasks: Any) -> History:
+        """Learn; a folder is for checkpoints, from which a killed run goes on.
+
+        Where the data set has auxiliary tasks, they come as `tasks`.
+        """
         ...
 
     def rank(self, split: Split) -> Run:
@@ -46,7 +49,7 @@ def measure(
     """The row of a recipe, from `out/SLUG` if it was finished there, else by running it.
 
     `out/SLUG` gets the checkpoint while training (a killed run goes on from
-    it), then the model, the TREC runs of dev and test, and the row.
+    it), then the model, the TREC runs of all splits but train, and the row.
     """
     folder = out / recipe.slug
     done = folder / f"{recipe.slug}.json"
@@ -58,9 +61,10 @@ def measure(
     # Before the hours of training, and after all that may be wrong with the input.
     require_writable(folder)
     ranker = make_ranker(recipe, vectors, device)
-    history = ranker.fit(dataset.train, dataset.dev, folder)
+    tasks = {"tasks": dataset.tasks} if dataset.tasks else {}
+    history = ranker.fit(dataset.train, dataset.dev, folder, **tasks)
     scores, questions, per_question = {}, {}, {}
-    for split in (dataset.dev, dataset.test):
+    for split in (split for name, split in dataset.splits.items() if name != "train"):
         run = ranker.rank(split)
         run.write(folder / f"{split.name}.run")
         result = evaluate(run, split, dataset.scoring)
@@ -101,6 +105,7 @@ def vectors_for(recipe: Recipe, dataset: Dataset, data_dir: str | None = None) -
 def _words(dataset: Dataset) -> set[str]:
     texts = {q.text for split in dataset.splits.values() for q in split}
     texts |= {c.text for split in dataset.splits.values() for q in split for c in q.candidates}
+    texts |= {text for t in dataset.tasks.values() for p in t.pairs for text in (p.left, p.right)}
     return {word for text in texts for word in tokenize(text)}
 
 

@@ -30,8 +30,8 @@ VECTORS = "glove.840B.300d"
 DATASETS = {"wikiqa": "WikiQA", "trecqa": "TREC-QA", "semeval-cqa": "SemEval-2016 A"}
 """How data sets are spelled in tables and figures."""
 
-MEASURES = {"MAP": "map", "MRR": "mrr", "P@1": "p1"}
-"""Names in `published.csv` → ours. "dev MAP" is that of the dev split; "MAP" alone of test."""
+MEASURES = {"MAP": "map", "MRR": "mrr", "P@1": "p1", "AvgRec": "avgrec", "accuracy": "acc"}
+"""Names in `published.csv` → ours. "dev MAP" is that of the split dev; "MAP" alone of test."""
 
 Choices = dict[str, list[Row]]
 """Rows by the vectors they were run with."""

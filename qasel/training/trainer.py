@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, Protocol
 
 import torch
 from torch import Tensor, nn
@@ -12,8 +13,22 @@ from tqdm.auto import tqdm
 
 from qasel.rankers.base import History
 from qasel.training import checkpoint
-from qasel.training.batching import Batch, EncodedSplit
 from qasel.training.devices import seed_all
+
+
+class TrainingData(Protocol):
+    """What an epoch goes through, such as an `EncodedSplit`: `len` counts its items.
+
+    A batch tells the numbers of its items, `index` `[items]`; the rest is for the losses.
+    """
+
+    device: torch.device
+
+    def __len__(self) -> int: ...
+
+    def batches(self, size: int, shuffle: torch.Generator | None = None) -> Iterator[Any]:
+        """Batches of `size` items, in order or shuffled by a (CPU) generator."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -33,8 +48,8 @@ class Schedule:
 def train(
     network: nn.Module,
     optimizer: torch.optim.Optimizer,
-    losses: Callable[[Batch], dict[str, Tensor]],
-    data: EncodedSplit,
+    losses: Callable[[Any], dict[str, Tensor]],
+    data: TrainingData,
     dev_map: Callable[[], float],
     schedule: Schedule,
     folder: Path | None = None,
@@ -43,7 +58,7 @@ def train(
     """Train `network` in place; it ends with the weights of its best dev epoch.
 
     `losses(batch)` gives named losses, of which `loss` is minimised; all are
-    kept in the history (means over questions). With a `folder`, the state
+    kept in the history (means over items: questions, or pairs). With a `folder`, the state
     after each epoch is kept there, and a run that was killed goes on from it
     to the same result, bit for bit. `on_epoch` sees the history so far (live
     curves).
@@ -104,17 +119,17 @@ def _finished(epochs: list[dict[str, float]], schedule: Schedule) -> bool:
 def _epoch(
     network: nn.Module,
     optimizer: torch.optim.Optimizer,
-    losses: Callable[[Batch], dict[str, Tensor]],
-    data: EncodedSplit,
+    losses: Callable[[Any], dict[str, Tensor]],
+    data: TrainingData,
     schedule: Schedule,
     epoch: int,
 ) -> dict[str, float]:
-    """One pass over the questions; the mean of each loss, weighted by questions."""
+    """One pass over the items; the mean of each loss, weighted by items."""
     seed_all(schedule.seed, epoch)
     network.train()
     order = torch.Generator().manual_seed(schedule.seed * 1_000_003 + epoch)
     sums: dict[str, Tensor] = {}
-    batches: Iterator[Batch] = data.batches(schedule.batch, order)
+    batches = data.batches(schedule.batch, order)
     total = -(-len(data) // schedule.batch)
     for batch in tqdm(batches, total=total, desc=f"epoch {epoch}", leave=False, unit="batch"):
         with _precision(data.device):

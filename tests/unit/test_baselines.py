@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from qasel.datasets import load_dataset
 from qasel.datasets.base import Candidate, Question, Split
 from qasel.errors import QaselError
 from qasel.evaluation import Run, TieWarning, evaluate
@@ -20,6 +21,7 @@ from qasel.rankers import (
     IdfOverlap,
     RandomRanker,
     Ranker,
+    SemEvalRandom,
     WordOverlap,
 )
 
@@ -233,3 +235,24 @@ def test_wikiqa_test():
     assert 100 * np.mean([draw.map for draw in draws]) == pytest.approx(38.2, abs=1.0)
     with pytest.warns(TieWarning, match="155 of 237"):
         evaluate(WordOverlap().rank(split), split)
+
+
+SEMEVAL_RANDOM = {
+    ("a-2016", "test"): (52.80, 58.71, None),
+    ("a-2017", "test"): (62.30, 68.74, None),
+    ("a-2016", "dev"): (45.56, 53.50, None),
+    ("b-2016", "test"): (46.98, 50.96, 67.92),
+    ("b-2017", "test"): (29.81, 33.02, 62.65),
+    ("b-2016", "dev"): (55.95, 62.23, None),
+}
+
+
+@golden
+@pytest.mark.parametrize(("protocol", "name"), SEMEVAL_RANDOM)
+def test_the_official_random_baseline_of_semeval(protocol, name):
+    split = load_dataset("semeval-cqa", protocol, DATA)[name]
+    mean = evaluate(SemEvalRandom().rank(split), split, "semeval").mean
+    *published, average_recall = SEMEVAL_RANDOM[protocol, name]
+    assert [round(100 * mean[measure], 2) for measure in ("map", "mrr")] == published
+    if average_recall:
+        assert round(100 * mean["avgrec"], 2) == average_recall

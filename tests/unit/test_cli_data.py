@@ -27,7 +27,9 @@ def test_list_names_every_collection(capsys, tmp_path):
     status, out, err = qasel(capsys, "data", "list", "--data-dir", tmp_path)
     assert (status, err) == (0, "")
     assert all(re.search(f"^{re.escape(name)} ", out, re.MULTILINE) for name in COLLECTIONS)
-    assert re.search(r"^sample +all, answered\*, mixed +3 of 3 +bundled", out, re.MULTILINE)
+    row = r"^sample +all, answered\*, mixed, related +3 of 3 +bundled"
+    assert re.search(row, out, re.MULTILINE)
+    assert re.search("^fnc-1 +pairs +0 of 4 +by hand", out, re.MULTILINE)
 
 
 def test_describe_the_sample(capsys):

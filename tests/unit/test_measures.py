@@ -136,6 +136,25 @@ def test_semeval_average_recall_by_hand():
     assert result.mean == {"map": 0, "mrr": 0, "p1": 0, "avgrec": 0}
 
 
+@pytest.mark.parametrize("protocol", ["trec", "semeval"])
+def test_accuracy_is_the_share_of_all_pairs_predicted_right(protocol):
+    toy = split({"q1": [1] + [0] * 11, "q2": [0, 1], "q3": [0]})
+    scores = [range(12, 0, -1), [0, 1], [-1]]
+    assert "acc" not in evaluate(Run.from_scores(toy, scores), toy, protocol).mean
+    run = Run.from_scores(toy.shuffled(), _shuffled(toy, scores), relevant_above=1)
+    result = evaluate(run, toy, protocol)
+    # Wrong: the 10 of q1 with a score from 2 to 11, and the right answer of q2 at the threshold.
+    assert result.mean["acc"] == (15 - 10 - 1) / 15
+    assert "accuracy 26.67" in str(result)
+    assert "acc" not in result.per_question
+
+
+def _shuffled(toy, scores):
+    """The scores, given in the order of the file, in that of `toy.shuffled()`."""
+    rows = zip(toy.shuffled(), scores, strict=True)
+    return [[row[candidate.place] for candidate in q.candidates] for q, row in rows]
+
+
 def test_graded_qrels_count_as_relevant_when_positive():
     run = Run({"q": {"a": 3.0, "b": 2.0, "c": 1.0}})
     assert evaluate(run, {"q": {"a": -1, "b": 2, "c": 0}}).mrr == 1 / 2
@@ -252,15 +271,18 @@ def test_semeval_baselines(name):
 def test_the_official_runs_of_semeval_2016(task, gold, runs):
     qrels, _ = relevancy(gold)
     systems = defaultdict(lambda: defaultdict(dict))
+    predicted = defaultdict(lambda: defaultdict(dict))
     stem = DATA / f"semeval-cqa/subtask{task}-2016-official"
     with gzip.open(f"{stem}-runs.tsv.gz", "rt", encoding="utf-8") as file:
         for row in csv.DictReader(file, delimiter="\t"):
             systems[row["run"]][row["q_id"]][row["cand_id"]] = float(row["score"])
+            predicted[row["run"]][row["q_id"]][row["cand_id"]] = int(row["label"] == "true")
     with Path(f"{stem}-scores.tsv").open(encoding="utf-8") as file:
         published = {row["run"]: row for row in csv.DictReader(file, delimiter="\t")}
     assert len(published) == runs
     assert systems.keys() == published.keys()
     for name, row in published.items():
-        mean = evaluate(Run(systems[name], name), qrels, "semeval").mean
-        ours = [f"{mean['map']:.4f}", f"{mean['avgrec']:.4f}", f"{100 * mean['mrr']:.4f}"]
-        assert ours == [row["MAP"], row["AvgRec"], row["MRR"]], name
+        mean = evaluate(Run(systems[name], name, predicted[name]), qrels, "semeval").mean
+        ours = [f"{mean[measure]:.4f}" for measure in ("map", "avgrec", "acc")]
+        assert ours == [row["MAP"], row["AvgRec"], row["Acc"]], name
+        assert f"{100 * mean['mrr']:.4f}" == row["MRR"], name

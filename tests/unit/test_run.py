@@ -134,6 +134,29 @@ def test_only_keeps_the_questions_named():
     assert run.only(["q3", "q9"]) == Run({"q3": {"a": 1.0}}, "t")
 
 
+def test_predicted_labels_are_of_the_candidates_with_scores():
+    run = Run.from_scores(split(TOY), [[1, 3, 2], [0.5, 0.25]], relevant_above=0.5)
+    assert run.predicted == {"q1": {"a": 1, "b": 1, "c": 1}, "q2": {"a": 0, "d": 0}}
+    assert run.only(["q2"]).predicted == {"q2": {"a": 0, "d": 0}}
+    assert Run.from_scores(split(TOY), [[1, 3, 2], [0.5, 0.25]]).predicted is None
+    assert Run(run.scores).only(["q2"]).predicted is None
+
+
+@pytest.mark.parametrize(
+    ("predicted", "message"),
+    [
+        ({}, "question 'q', candidate 'a' has a score, but no predicted label"),
+        ({"q": {"a": 1}}, "candidate 'b' has a score, but no"),
+        ({"q": {"a": 1, "b": 0, "c": 0}}, "candidate 'c' has a predicted label, but no score"),
+        ({"q": {"a": 1, "b": 0}, "r": {"a": 0}}, "question 'r', candidate 'a' has a predicted"),
+        ({"q": {"a": 1, "b": 0.5}}, "candidate 'b': predicted label 0.5 is not 0 or 1"),
+    ],
+)
+def test_predicted_labels_that_do_not_fit_are_refused(predicted, message):
+    with pytest.raises(QaselError, match=f"run 'mine': .*{message}"):
+        Run({"q": {"a": 1.0, "b": 2.0}}, "mine", predicted)
+
+
 def test_qrels_come_back_in_the_order_of_the_file(tmp_path):
     write_qrels(split(TOY).shuffled(), tmp_path / "qrels.gz")
     qrels = read_qrels(tmp_path / "qrels.gz")

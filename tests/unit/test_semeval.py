@@ -4,53 +4,21 @@ import gzip
 import shutil
 
 import pytest
+from semeval_files import full, in_order, thread, xml
 
 from qasel import cli
 from qasel.datasets import load_dataset
-from qasel.datasets.semeval import XML_2015
-from qasel.datasets.semeval_tables import read_comments, read_relevancy
+from qasel.datasets.semeval_tables import read_relevancy, read_table
+from qasel.datasets.semeval_tasks import XML_2015, A
 from qasel.datasets.semeval_xml import SKIP, read_xml
 from qasel.errors import QaselError
 from qasel.evaluation import Run, evaluate
 from qasel.evaluation.measures import PROTOCOLS
 
-DTD = """<?xml version="1.0" encoding="utf-8"?>
-<!DOCTYPE xml [
-<!ELEMENT xml (Thread*)>
-<!ATTLIST Thread THREAD_SEQUENCE CDATA #REQUIRED>
-]>
-"""
 PART2 = "SemEval2016-Task3-CQA-QL-train-part2"
 DEV = "SemEval2016-Task3-CQA-QL-dev"
 TEST = "SemEval2016-Task3-CQA-QL-test"
 TEST_2017 = "SemEval2017-task3-English-test"
-
-
-def thread(qid, labels="Good Bad", attributes="", subject="Visa", body="How\n  long &amp; where?"):
-    """A thread with one comment a label, `-` for a label that is not given."""
-    comments = "".join(
-        f'\n<RelComment RELC_ID="{qid}_C{i}"'
-        + ("" if label == "-" else f' RELC_RELEVANCE2RELQ="{label}"')
-        + f">\n<RelCText>{qid} says {i}</RelCText></RelComment>"
-        for i, label in enumerate(labels.split(), 1)
-    )
-    question = f"<RelQSubject>{subject}</RelQSubject><RelQBody>{body}</RelQBody>"
-    return (
-        f'\n<Thread THREAD_SEQUENCE="{qid}" {attributes}>'
-        f'<RelQuestion RELQ_ID="{qid}">{question}</RelQuestion>{comments}\n</Thread>'
-    )
-
-
-def full(qid, *rest):
-    """A thread as the file of all subtasks has it."""
-    original = "<OrgQSubject>o</OrgQSubject><OrgQBody>o</OrgQBody>"
-    return f'\n<OrgQuestion ORGQ_ID="Q1">{original}{thread(qid, *rest)}\n</OrgQuestion>'
-
-
-def xml(*threads, head=DTD):
-    return f'{head}<xml version="1.0">{"".join(threads)}\n</xml>\n'
-
-
 HEADER = "q_id\tc_id\tpos\tlabel\trelevant\tq_subject\tq_body\tc_text\tform\n"
 ROW = "Q1\tQ1_C1\t1\tGood\t1\tVisa\t\tyes\toriginal\n"
 
@@ -80,20 +48,6 @@ def folder(monkeypatch, tmp_path):
 
 def load(folder, protocol=None):
     return load_dataset("semeval-cqa", protocol, folder.parent)
-
-
-def in_order(split):
-    """What a split holds, without the shuffling of candidates."""
-    return {
-        question.id: (
-            question.text,
-            [
-                (candidate.id, candidate.text, candidate.label)
-                for candidate in sorted(question.candidates, key=lambda candidate: candidate.place)
-            ],
-        )
-        for question in split
-    }
 
 
 # The real data.
@@ -316,7 +270,7 @@ def test_bad_xml_is_refused_with_file_and_line(tmp_path, case):
     path = tmp_path / "t.xml"
     path.write_bytes(text if isinstance(text, bytes) else text.encode())
     with pytest.raises(QaselError, match=message):
-        read_xml(path)
+        read_xml(path, A)
 
 
 @pytest.mark.parametrize(
@@ -350,7 +304,7 @@ def test_bad_tables_are_refused_with_file_and_line(tmp_path, case):
     text, message = BAD_TABLES[case]
     (tmp_path / "t.tsv").write_text(text, encoding="utf-8")
     with pytest.raises(QaselError, match=message):
-        read_comments(tmp_path / "t.tsv")
+        read_table(tmp_path / "t.tsv", A)
 
 
 @pytest.mark.parametrize(
@@ -358,7 +312,7 @@ def test_bad_tables_are_refused_with_file_and_line(tmp_path, case):
     [
         ("Q1\tQ1_C1\t1\t1\n", r"gold:1: 4 fields, expected 5"),
         ("Q1\tQ1_C1\t1\t1\tGood\n", r"gold:1: label 'Good' is not true or false"),
-        ("Q1\tQ1_C1\t1\t1\ttrue\n" * 2, r"gold:2: comment 'Q1_C1' of question 'Q1' occurs twice"),
+        ("Q1\tQ1_C1\t1\t1\ttrue\n" * 2, r"gold:2: candidate 'Q1_C1' of question 'Q1' occurs twice"),
     ],
 )
 def test_bad_gold_is_refused_with_file_and_line(tmp_path, text, message):

@@ -2,6 +2,8 @@
 
 They are the features that Barrón-Cedeño et al. (2016) rank answers by: word overlap in bags,
 sets and sequences, the partial tree kernel on dependency trees, and Explicit Semantic Analysis.
+
+The fourteen distances of González-Garduño et al. (2018) are in `qasel.text.features.distances`.
 """
 
 from qasel.text.features.concepts import Concepts, documents

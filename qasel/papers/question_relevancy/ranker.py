@@ -1,0 +1,179 @@
+"""Paper 4 as a ranker: distances, auxiliary tasks, and the network that learns from both."""
+
+import json
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Self
+
+import numpy as np
+import torch
+from joblib import Memory
+from torch import Tensor
+
+from qasel.datasets import PairTask, pairs_of
+from qasel.datasets.base import Split
+from qasel.evaluation import Run, evaluate
+from qasel.files import write_whole
+from qasel.papers.question_relevancy.model import MultiTask, PairLSTM, moments
+from qasel.papers.question_relevancy.recipes import RelevancyRecipe
+from qasel.papers.question_relevancy.tasks import MAIN_TASK, Pairs, TaskBatch, TaskData, Texts
+from qasel.rankers.base import History
+from qasel.text import Vectors
+from qasel.text.features import cache_dir
+from qasel.text.features.distances import INDEX, distances
+from qasel.training import checkpoint
+from qasel.training.devices import seed_all
+from qasel.training.neural import recipe_from
+from qasel.training.trainer import Schedule, train
+
+MODEL = "model.safetensors"
+RANK_BATCH = 500
+"""Pairs a batch when only ranking."""
+EVEN = 0.0
+"""Log odds of an even chance: a candidate above it counts as relevant."""
+
+Sides = tuple[list[str], list[str]]
+"""The left and the right texts of some pairs."""
+
+
+class RelevancyRanker:
+    """The MLP on distances, alone or with auxiliary tasks, with or without a BiLSTM."""
+
+    network: MultiTask
+
+    def __init__(self, recipe: RelevancyRecipe, vectors: Vectors, device: torch.device) -> None:
+        self.recipe = recipe
+        self.vectors = vectors
+        self.device = device
+
+    def fit(
+        self,
+        train_split: Split,
+        dev_split: Split,
+        folder: Path | None = None,
+        on_epoch: Callable[[list[dict[str, float]]], None] | None = None,
+        tasks: Mapping[str, PairTask] | None = None,
+    ) -> History:
+        """Train on one split and the auxiliary `tasks`, choose the epoch on the other split."""
+        r = self.recipe
+        data = self.prepare(train_split, tasks or {})
+        dev = self.encode(dev_split)
+        return train(
+            self.network,
+            torch.optim.SGD(self.network.parameters(), lr=r.learning_rate, momentum=r.momentum),
+            self.losses,
+            data,
+            lambda: evaluate(self._run(dev, dev_split), dev_split).map,
+            Schedule(r.epochs, r.patience, r.batch, r.seed),
+            folder,
+            on_epoch,
+        )
+
+    def prepare(self, train_split: Split, tasks: Mapping[str, PairTask]) -> TaskData:
+        """The training data of all tasks, and the network as it is before training."""
+        learnt = {MAIN_TASK: pairs_of(train_split), **tasks}
+        sides = {name: _sides(task) for name, task in learnt.items()}
+        features = {name: self.features(both) for name, both in sides.items()}
+        seed_all(self.recipe.seed, 0)
+        self.network = self.build({name: len(task.labels) for name, task in learnt.items()})
+        self.network.mean, self.network.deviation = moments(features[MAIN_TASK])
+        texts = self._texts(sides.values())
+        data = {}
+        for name, task in learnt.items():
+            labels = torch.tensor([pair.label for pair in task.pairs], device=self.device)
+            # Each task by its own mean and deviation: news are ten times as long as questions,
+            # and would all lie at one end of the main task's scale.
+            scaled = _standardised(features[name], *moments(features[name]))
+            data[name] = Pairs(scaled, *_numbers(texts, sides[name]), labels, texts)
+        return TaskData(data, self.device)
+
+    def build(self, classes: Mapping[str, int]) -> MultiTask:
+        """The untrained network for tasks with these numbers of classes."""
+        r = self.recipe
+        encoder = None
+        if r.lstm_layers:
+            encoder = PairLSTM(self.vectors.size, r.lstm_hidden, r.lstm_layers, r.dropout)
+        size = len(r.features)
+        network = MultiTask(size, classes, width=r.width, dropout=r.dropout, encoder=encoder)
+        return network.to(self.device)
+
+    def losses(self, batch: TaskBatch) -> dict[str, Tensor]:
+        """Cross entropy of each task, and `loss`: the main one's and, weighted, the others'."""
+        parts = {
+            name: torch.nn.functional.nll_loss(self.network(pairs, name), pairs.labels)
+            for name, pairs in batch.parts.items()
+        }
+        others = sum(loss for name, loss in parts.items() if name != MAIN_TASK)
+        return parts | {"loss": parts[MAIN_TASK] + self.recipe.auxiliary_weight * others}
+
+    def features(self, sides: Sides) -> Tensor:
+        """The recipe's distances of pairs of texts, float32 `[pairs, features]`.
+
+        All fourteen are kept in the cache, so that other rows find them.
+        """
+        r = self.recipe
+        compute = Memory(cache_dir(), verbose=0).cache(distances)
+        table = compute(*sides, self.vectors, words=r.words, trigrams=r.trigrams)
+        chosen = table[:, [INDEX[name] for name in r.features]]
+        return torch.from_numpy(chosen.astype(np.float32)).to(self.device)
+
+    def rank(self, split: Split) -> Run:
+        """Score every candidate of `split` by the log odds of "relevant"."""
+        self.network.eval()
+        return self._run(self.encode(split), split)
+
+    def encode(self, split: Split) -> Pairs:
+        """The pairs of a split, list after list, for the trained network."""
+        left = [question.text for question in split for _ in question.candidates]
+        right = [candidate.text for question in split for candidate in question.candidates]
+        texts = self._texts([(left, right)])
+        features = self.features((left, right))
+        scaled = _standardised(features, self.network.mean, self.network.deviation)
+        return Pairs(scaled, *_numbers(texts, (left, right)), None, texts)
+
+    @torch.inference_mode()
+    def _run(self, pairs: Pairs, split: Split) -> Run:
+        index = torch.arange(len(pairs), device=self.device)
+        log_p = torch.cat([self.network(pairs.of(part)) for part in index.split(RANK_BATCH)])
+        scores = (log_p[:, 1] - log_p[:, 0]).double().cpu().numpy()
+        ends = np.cumsum([len(question.candidates) for question in split])
+        lists = np.split(scores, ends)[:-1]
+        return Run.from_scores(split, lists, self.recipe.slug, relevant_above=EVEN)
+
+    def _texts(self, sides: Iterable[Sides]) -> Texts | None:
+        """The texts, if the network reads them."""
+        if not self.recipe.lstm_layers:
+            return None
+        texts = (text for both in sides for side in both for text in side)
+        return Texts(texts, self.vectors, self.recipe.longest, self.device)
+
+    def save(self, folder: Path) -> None:
+        """Write recipe, weights and the tasks' sizes to a folder."""
+        folder = Path(folder)
+        folder.mkdir(parents=True, exist_ok=True)
+        classes = {name: layers[-1].out_features for name, layers in self.network.own.items()}
+        values = {"recipe": self.recipe.as_dict(), "classes": classes}
+        checkpoint.save(folder / MODEL, self.network.state_dict(), values)
+        write_whole(folder / "recipe.json", json.dumps(self.recipe.as_dict(), indent=1) + "\n")
+
+    @classmethod
+    def load(cls, folder: Path, vectors: Vectors, device: torch.device) -> Self:
+        """Read what `save` wrote; distances need the vectors that the model was trained with."""
+        weights, values = checkpoint.load(Path(folder) / MODEL)
+        ranker = cls(recipe_from(values["recipe"], RelevancyRecipe), vectors, device)
+        ranker.network = ranker.build(values["classes"])
+        ranker.network.load_state_dict(weights)
+        ranker.network.eval()
+        return ranker
+
+
+def _sides(task: PairTask) -> Sides:
+    return [pair.left for pair in task.pairs], [pair.right for pair in task.pairs]
+
+
+def _numbers(texts: Texts | None, sides: Sides) -> list[Tensor | None]:
+    return [texts.numbers(side) if texts else None for side in sides]
+
+
+def _standardised(features: Tensor, mean: Tensor, deviation: Tensor) -> Tensor:
+    return (features - mean) / deviation

@@ -1,0 +1,159 @@
+"""Recipes for every row of tables 1 to 3; the paper's settings by default."""
+
+from dataclasses import dataclass, replace
+
+from qasel.datasets import Dataset, load_dataset, load_pairs, pairs_of
+from qasel.errors import QaselError
+from qasel.text.features.distances import COLUMNS, NAMES, TRIGRAMS, WORDS
+from qasel.training.recipe import Recipe
+
+PAPER = "question-relevancy"
+
+TASKS = {"QA": "semeval-cqa", "FNC": "fnc-1", "NLI": "multinli"}
+"""Auxiliary task, as the tables name it → the data set."""
+AUXILIARY = {name: (name,) for name in TASKS} | {"ALL": tuple(TASKS)}
+"""Heading of table 1 → the tasks learnt beside the main one."""
+STL, MTL = "STL-MLP", "MTL-MLP"
+SIM = "-BiLSTM-SIM"
+BASELINES = {"IR baseline": "file-order", "Random baseline": "semeval-random"}
+"""Row of table 1 → the ranker that it is; neither learns anything."""
+MAIN = f"{MTL} (QA)"
+
+_MLP = (STL, *(f"{MTL} ({name})" for name in AUXILIARY))
+_LSTM = (f"STL{SIM}", *(f"MTL{SIM} ({name})" for name in TASKS))
+FEATURE_SETS = {
+    "Unigrams": ("Unigrams",),
+    "MeanEmb": ("MeanEmb",),
+    "Trigrams": ("Trigrams",),
+    "Unigrams+Ngrams": ("Unigrams", "Trigrams"),
+    "Unigrams+MeanEmb": ("Unigrams", "MeanEmb"),
+    "Emb+Trigrams": ("MeanEmb", "Trigrams"),
+}
+"""Row of table 2 → its representations."""
+ON, WITHOUT = ", ", " w/o "
+_TABLE_2 = tuple(f"{system}{ON}{name}" for name in FEATURE_SETS for system in (STL, MAIN))
+_TABLE_3 = tuple(f"{MAIN}{WITHOUT}{name}" for name in NAMES)
+VARIANTS = (*_MLP, *_LSTM, *BASELINES, *_TABLE_2, *_TABLE_3)
+TABLE_1 = (*_MLP, *_LSTM, *BASELINES)
+
+CHOICES = {
+    "variant": VARIANTS,
+    "scale": ("paper", "quick"),
+    "words": WORDS,
+    "trigrams": TRIGRAMS,
+    "features": NAMES,
+    "auxiliary": TASKS,
+}
+"""Setting → the values that it, or each part of it, may have."""
+
+LATER_TEST = "test-2017"
+"""The split beside `test` (2016) that SemEval-2017 tests the same training data with."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RelevancyRecipe(Recipe):
+    """Settings of a run of paper 4 (figure 2 of the text).
+
+    Not in the paper, so ours, chosen on dev: `width`, how tasks are mixed (a batch of each in
+    every step, the others' losses times `auxiliary_weight`), `trigrams`, that features are
+    standardised task by task, `patience`, and of the BiLSTM its size and the `longest` text.
+    """
+
+    paper: str = PAPER
+    features: tuple = NAMES  # the distances that the network sees
+    words: str = "content"  # that count in a text, or "all"
+    trigrams: str = "characters"  # or "words"
+    auxiliary: tuple = ()  # of TASKS
+    auxiliary_weight: float = 0.1
+    share: float = 1.0  # of the training lists, the first in the file (the learning curve)
+    width: int = 64  # of the shared layer and of each task's own
+    dropout: float = 0.02
+    learning_rate: float = 1e-3
+    momentum: float = 0.9
+    batch: int = 100  # pairs
+    epochs: int = 100
+    patience: int = 100  # epochs without a better dev MAP
+    lstm_layers: int = 0  # 0: no BiLSTM, the distances alone
+    lstm_hidden: int = 32  # of one direction
+    longest: int = 100  # words of a text that the BiLSTM reads
+
+    def __post_init__(self) -> None:
+        for name, known in CHOICES.items():
+            chosen = getattr(self, name)
+            for value in (chosen,) if isinstance(chosen, str) else chosen:
+                if value not in known:
+                    told = f"unknown {name} {value!r} of {PAPER}"
+                    raise QaselError(f"{told}; known: {', '.join(known)}")
+        if not self.features:
+            raise QaselError("setting features: name at least one")
+        for name in ("width", "batch", "epochs", "patience", "lstm_hidden", "longest"):
+            if getattr(self, name) < 1:
+                raise QaselError(f"setting {name}: must be at least 1, got {getattr(self, name)}")
+        for name in ("dropout", "momentum"):
+            if not 0 <= getattr(self, name) < 1:
+                raise QaselError(f"setting {name}: must be in [0, 1), got {getattr(self, name)}")
+        if not 0 < self.share <= 1:
+            raise QaselError(f"setting share: must be in (0, 1], got {self.share}")
+
+    def load(self, data_dir: str | None = None) -> Dataset:
+        """The data set, with the later test as a split of its own and the auxiliary tasks.
+
+        SemEval-2017 has the train and dev splits of 2016, so one training serves both tests.
+        On the bundled sample, its own questions and answers are the QA task.
+        """
+        data = load_dataset(self.dataset, self.protocol, data_dir)
+        splits = dict(data.splits)
+        train = splits["train"]
+        kept = train.questions[: max(1, round(self.share * len(train)))]
+        splits["train"] = replace(train, questions=kept)
+        if self.dataset == "semeval-cqa":
+            later = load_dataset(self.dataset, "b-2017", data_dir).test
+            splits[LATER_TEST] = replace(later, name=LATER_TEST)
+        tasks = {name: self._task(name, data_dir) for name in self.auxiliary}
+        return replace(data, splits=splits, tasks=tasks)
+
+    def _task(self, name: str, data_dir: str | None):
+        if name != "QA":
+            return load_pairs(TASKS[name], data_dir)
+        if self.dataset == "semeval-cqa":
+            return pairs_of(load_dataset("semeval-cqa", "a-2016", data_dir).train)
+        return pairs_of(load_dataset("sample", "all").train)
+
+
+QUICK = {"epochs": 40, "learning_rate": 1e-2, "lstm_hidden": 16, "longest": 30}
+"""Small enough for a walkthrough, never for tables."""
+
+
+def recipe(
+    variant: str = MAIN,
+    dataset: str = "sample",
+    *,
+    vectors: str | None = None,
+    scale: str = "paper",
+    seed: int = 0,
+) -> RelevancyRecipe:
+    """The recipe of a row of tables 1 to 3; raises `QaselError` for an unknown variant or scale."""
+    protocols = {"semeval-cqa": "b-2016", "sample": "related"}
+    settings: dict = {"protocol": protocols.get(dataset, "answered")}
+    system, _, left_out = variant.partition(WITHOUT)
+    system, _, chosen = system.partition(ON)
+    if chosen in FEATURE_SETS:
+        columns = (column for part in FEATURE_SETS[chosen] for column in COLUMNS[part])
+        settings["features"] = tuple(NAMES[column] for column in sorted(columns))
+    elif left_out:
+        settings["features"] = tuple(name for name in NAMES if name != left_out)
+    if system.endswith(")"):
+        settings["auxiliary"] = AUXILIARY.get(system[system.index("(") + 1 : -1], ())
+    if SIM in system:
+        settings |= {"lstm_layers": 3, "patience": 10}
+    if scale == "quick":
+        settings |= QUICK
+    default = "sample" if dataset == "sample" else "glove.6B.100d"
+    return RelevancyRecipe(
+        variant=variant,
+        dataset=dataset,
+        vectors="" if variant in BASELINES else vectors or default,
+        scale=scale,
+        seed=seed,
+        **settings,
+    )

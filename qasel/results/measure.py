@@ -78,8 +78,8 @@ def measure(
         slug=recipe.slug,
         scores=scores,
         questions=questions,
-        per_question=per_question,
-        history=history.epochs,
+        per_question=_rounded(per_question),
+        history=_rounded(history.epochs),
         best_epoch=history.best_epoch,
         seconds=round(history.seconds, 1),
         device=describe_device(device),
@@ -93,6 +93,19 @@ def measure(
     row.write(folder)
     (folder / "last.safetensors").unlink(missing_ok=True)
     return row
+
+
+DIGITS = 6
+"""Decimals kept of what a row has hundreds of; its means are kept in full."""
+
+
+def _rounded(values: Any) -> Any:
+    """Dicts and lists of numbers, each number rounded."""
+    if isinstance(values, dict):
+        return {key: _rounded(value) for key, value in values.items()}
+    if isinstance(values, list):
+        return [_rounded(value) for value in values]
+    return round(values, DIGITS)
 
 
 def vectors_for(recipe: Recipe, dataset: Dataset, data_dir: str | None = None) -> Vectors:

@@ -112,8 +112,9 @@ class RelevancyRanker:
         All fourteen are kept in the cache, so that other rows find them.
         """
         r = self.recipe
-        compute = Memory(cache_dir(), verbose=0).cache(distances)
-        table = compute(*sides, self.vectors, words=r.words, trigrams=r.trigrams)
+        compute = Memory(cache_dir(), verbose=0).cache(_distances, ignore=["vectors"])
+        known = (self.vectors.name, self.vectors.matrix)
+        table = compute(sides, known, r.words, r.trigrams, vectors=self.vectors)
         chosen = table[:, [INDEX[name] for name in r.features]]
         return torch.from_numpy(chosen.astype(np.float32)).to(self.device)
 
@@ -165,6 +166,13 @@ class RelevancyRanker:
         ranker.network.load_state_dict(weights)
         ranker.network.eval()
         return ranker
+
+
+def _distances(
+    sides: Sides, known: tuple[str, np.ndarray], words: str, trigrams: str, *, vectors: Vectors
+) -> np.ndarray:
+    """`distances`, cached by what is quick to compare: `known` stands for `vectors`."""
+    return distances(*sides, vectors, words=words, trigrams=trigrams)
 
 
 def _sides(task: PairTask) -> Sides:

@@ -74,8 +74,8 @@ class RelevancyRecipe(Recipe):
     epochs: int = 100
     patience: int = 100  # epochs without a better dev MAP
     lstm_layers: int = 0  # 0: no BiLSTM, the distances alone
-    lstm_hidden: int = 32  # of one direction
-    longest: int = 100  # words of a text that the BiLSTM reads
+    lstm_hidden: int = 0  # of one direction
+    longest: int = 0  # words of a text that the BiLSTM reads
 
     def __post_init__(self) -> None:
         for name, known in CHOICES.items():
@@ -86,7 +86,8 @@ class RelevancyRecipe(Recipe):
                     raise QaselError(f"{told}; known: {', '.join(known)}")
         if not self.features:
             raise QaselError("setting features: name at least one")
-        for name in ("width", "batch", "epochs", "patience", "lstm_hidden", "longest"):
+        counts = ("width", "batch", "epochs", "patience")
+        for name in (*counts, *(("lstm_hidden", "longest") if self.lstm_layers else ())):
             if getattr(self, name) < 1:
                 raise QaselError(f"setting {name}: must be at least 1, got {getattr(self, name)}")
         for name in ("dropout", "momentum"):
@@ -120,7 +121,7 @@ class RelevancyRecipe(Recipe):
         return pairs_of(load_dataset("sample", "all").train)
 
 
-QUICK = {"epochs": 40, "learning_rate": 1e-2, "lstm_hidden": 16, "longest": 30}
+QUICK = {"epochs": 40, "learning_rate": 1e-2}
 """Small enough for a walkthrough, never for tables."""
 
 
@@ -145,9 +146,11 @@ def recipe(
     if system.endswith(")"):
         settings["auxiliary"] = AUXILIARY.get(system[system.index("(") + 1 : -1], ())
     if SIM in system:
-        settings |= {"lstm_layers": 3, "patience": 10}
+        settings |= {"lstm_layers": 3, "lstm_hidden": 32, "longest": 40, "patience": 5}
     if scale == "quick":
         settings |= QUICK
+        if SIM in system:
+            settings |= {"lstm_layers": 1, "lstm_hidden": 16}
     default = "sample" if dataset == "sample" else "glove.6B.100d"
     return RelevancyRecipe(
         variant=variant,

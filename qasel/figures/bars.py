@@ -1,7 +1,5 @@
 """Published numbers against ours: a dot and an interval a row."""
 
-from collections.abc import Mapping
-
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
@@ -14,26 +12,25 @@ from qasel.figures.style import GREY, INK, PALE, HouseFigure, colour, house_styl
 def paper_against_ours(
     frame: pd.DataFrame,
     *,
-    names: Mapping[str, str] | None = None,
     title: str | None = None,
     allowed: float = 0.01,
 ) -> HouseFigure:
     """A panel for each data set and metric of a comparison, its rows from top to bottom.
 
-    The frame has the columns row, dataset, metric, paper, ours, interval (half-width), verdict.
+    The frame has the columns row, data, measure, paper, ours, interval (half-width), verdict.
     A tick is the paper's number, the pale band the `allowed` distance below it; the dot is
-    ours with its 95 % interval, hollow where the verdict is `below`. `names` spell the data sets.
+    ours with its 95 % interval, hollow where the verdict is `below`.
     """
     rows = list(dict.fromkeys(frame["row"]))
-    panels = list(dict.fromkeys(zip(frame["dataset"], frame["metric"], strict=True)))
+    panels = list(dict.fromkeys(zip(frame["data"], frame["measure"], strict=True)))
     width = 2.4 + 2.9 * len(panels)
     figure = new_figure(width, 1.9 + 0.4 * len(rows))
     grid = figure.subplots(1, len(panels), sharey=True, squeeze=False)[0]
-    for axes, (dataset, metric) in zip(grid, panels, strict=True):
-        part = frame[(frame["dataset"] == dataset) & (frame["metric"] == metric)]
+    for axes, (data, measure) in zip(grid, panels, strict=True):
+        part = frame[(frame["data"] == data) & (frame["measure"] == measure)]
         for line in part.itertuples():
             _draw(axes, rows.index(line.row), line, allowed)
-        axes.set_title(f"{(names or {}).get(dataset, dataset)}, {metric}")
+        axes.set_title(f"{data}, {measure}")
         axes.grid(visible=False, axis="y")
         axes.tick_params(axis="y", length=0)
         axes.spines["left"].set_visible(False)

@@ -20,6 +20,7 @@ class Significance:
     """
 
     dataset: str
+    split: str
     measure: str
     first: str
     second: str
@@ -32,11 +33,14 @@ class Significance:
     def __str__(self) -> str:
         return (
             f"{self.first} {self.means[0]:.4f} against {self.second} {self.means[1]:.4f} "
-            f"({self.dataset} {self.measure.upper()}, {self.vectors or 'no word vectors'}, "
+            f"({self._data()} {self.measure.upper()}, {self.vectors or 'no word vectors'}, "
             f"{len(self.seeds)} seed{'s' if len(self.seeds) > 1 else ''}, "
             f"{self.t.n} questions): difference {self.t.difference:+.4f}, "
             f"t-test p = {self.t.p:.3g}, randomisation p = {self.randomisation.p:.3g}"
         )
+
+    def _data(self) -> str:
+        return self.dataset if self.split == "test" else f"{self.dataset} {self.split}"
 
 
 def significance(
@@ -46,8 +50,9 @@ def significance(
     first: str | None = None,
     second: str = "DCA",
     rows: Iterable[Row] | None = None,
+    split: str = "test",
 ) -> Significance | None:
-    """Compare `first` (the paper's own system by default) with `second`.
+    """Compare `first` (the paper's own system by default) with `second` on a split.
 
     None when the ledger has no runs of both with the same vectors and a common seed.
     """
@@ -61,9 +66,10 @@ def significance(
     seeds = sorted(by_seed[0].keys() & by_seed[1].keys())
     if not seeds:
         return None
-    a, b = (_over_seeds([rows[seed] for seed in seeds], measure) for rows in by_seed)
+    a, b = (_over_seeds([rows[seed] for seed in seeds], measure, split) for rows in by_seed)
     return Significance(
         dataset=dataset,
+        split=split,
         measure=measure,
         first=first,
         second=second,
@@ -75,10 +81,10 @@ def significance(
     )
 
 
-def _over_seeds(rows: list[Row], measure: str) -> dict[str, float]:
+def _over_seeds(rows: list[Row], measure: str, split: str) -> dict[str, float]:
     """Each question's value, averaged over the rows that have it (one, where rows are folds)."""
     found: dict[str, list[float]] = {}
     for row in rows:
-        for question, value in row.per_question["test"][measure].items():
+        for question, value in row.per_question[split][measure].items():
             found.setdefault(question, []).append(value)
     return {question: float(np.mean(values)) for question, values in found.items()}

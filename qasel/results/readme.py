@@ -10,7 +10,6 @@ from qasel.paths import ROOT
 from qasel.results.ledger import Row
 from qasel.results.tables import (
     BELOW,
-    DATASETS,
     FEWEST,
     NOT_RUN,
     REPRODUCED,
@@ -24,7 +23,7 @@ README = ROOT / "README.md"
 BEGIN, END = "<!-- results:begin -->", "<!-- results:end -->"
 
 _Key = tuple[str, str]
-"""A data set and a metric: a column of the table."""
+"""A data set and a metric, as they are spelled: a column of the table."""
 
 
 def block() -> str:
@@ -50,9 +49,9 @@ def section(paper: str, frame: pd.DataFrame) -> str:
     own = numbers.loc[numbers["kind"] == "own", "row"].drop_duplicates()
     cited = numbers.loc[numbers["kind"] != "own", "row"].nunique()
     frame = frame[frame["row"].isin(own)].drop_duplicates(["row", "dataset", "metric"])
-    columns = list(dict.fromkeys(zip(frame["dataset"], frame["metric"], strict=True)))
+    columns = list(dict.fromkeys(zip(frame["data"], frame["measure"], strict=True)))
     lines = [_line(row, part, columns) for row, part in frame.groupby("row", sort=False)]
-    header = ["row", *(f"{DATASETS.get(d, d)} {m}" for d, m in columns), "runs", "verdict"]
+    header = ["row", *(f"{data} {measure}" for data, measure in columns), "runs", "verdict"]
     table = markdown_table(header, lines, set(range(1, len(columns) + 2)))
     return f"### {PAPERS[paper]}\n\n{_told(frame, cited)}\n\n{table}"
 
@@ -77,8 +76,8 @@ def _told(frame: pd.DataFrame, cited: int) -> str:
 
 
 def _line(row: str, part: pd.DataFrame, columns: list[_Key]) -> list[str]:
-    known = {(line.dataset, line.metric): line for line in part.itertuples()}
-    runs = {dataset: str(line.runs) for (dataset, _), line in known.items()}
+    known = {(line.data, line.measure): line for line in part.itertuples()}
+    runs = {line.dataset: str(line.runs) for line in known.values()}
     cells = [_cell(known.get(key)) for key in columns]
     return [row, *cells, " / ".join(runs.values()), _verdicts(known)]
 
@@ -105,9 +104,9 @@ def _verdicts(known: dict) -> str:
 def _keys(keys: list[_Key]) -> str:
     """`WikiQA MAP, MRR` for several metrics of a data set."""
     metrics: dict[str, list[str]] = {}
-    for dataset, metric in keys:
-        metrics.setdefault(dataset, []).append(metric)
-    return ", ".join(f"{DATASETS.get(d, d)} {' and '.join(m)}" for d, m in metrics.items())
+    for data, measure in keys:
+        metrics.setdefault(data, []).append(measure)
+    return ", ".join(f"{data} {' and '.join(m)}" for data, m in metrics.items())
 
 
 def filled(text: str) -> str:

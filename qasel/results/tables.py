@@ -13,8 +13,9 @@ from qasel.papers import published_path
 from qasel.results.ledger import Row, read_ledger
 
 COLUMNS = ["table", "row", "dataset", "metric", "paper", "ours", "std", "runs", "verdict"]
-EXTRAS = ["interval", "vectors", "devices"]
-"""Kept beside `COLUMNS`: half-width of our 95 % interval, our vectors, the devices used."""
+EXTRAS = ["data", "measure", "interval", "vectors", "devices"]
+"""Kept beside `COLUMNS`: data set and metric as figures spell them, half-width of our 95 %
+interval, our vectors, the devices used."""
 
 REPRODUCED, BELOW, NOT_RUN = "reproduced", "below", "not run"
 POINT = 0.01
@@ -29,9 +30,23 @@ VECTORS = "glove.840B.300d"
 
 DATASETS = {"wikiqa": "WikiQA", "trecqa": "TREC-QA", "semeval-cqa": "SemEval-2016 A"}
 """How data sets are spelled in tables and figures."""
+TESTS = {
+    ("question-relevancy", ""): "SemEval-2016 B",
+    ("question-relevancy", "test-2017"): "SemEval-2017 B",
+}
+"""Paper and split → its name, where the data set's would not tell which task or test it is."""
 
 MEASURES = {"MAP": "map", "MRR": "mrr", "P@1": "p1", "AvgRec": "avgrec", "accuracy": "acc"}
 """Names in `published.csv` → ours. "dev MAP" is that of the split dev; "MAP" alone of test."""
+
+
+def spelled(paper: str, dataset: str, metric: str) -> tuple[str, str]:
+    """Data set (or test) and metric as readers know them: ("SemEval-2017 B", "MAP")."""
+    split, _, measure = metric.rpartition(" ")
+    if dataset == "semeval-cqa" and (paper, split) in TESTS:
+        return TESTS[paper, split], measure
+    return DATASETS.get(dataset, dataset), metric
+
 
 Choices = dict[str, list[Row]]
 """Rows by the vectors they were run with."""
@@ -46,7 +61,8 @@ def counted(paper: str, rows: Iterable[Row] | None = None) -> dict[tuple[str, st
     """The rows that count in a paper's tables, by (variant, dataset) and vectors, in seed order.
 
     Those are the rows whose recipe is the default one but for vectors and seed; any other
-    setting (or protocol, or scale) makes a row an experiment. `rows` default to the ledger.
+    setting (or protocol, or scale) makes a row an experiment. An encoder goes for vectors where
+    a recipe has none. `rows` default to the ledger.
     """
     home = room(paper)
     found: dict[tuple[str, str], Choices] = {}
@@ -54,12 +70,13 @@ def counted(paper: str, rows: Iterable[Row] | None = None) -> dict[tuple[str, st
         recipe = row.recipe
         if recipe["paper"] != paper or recipe["variant"] not in home.VARIANTS:
             continue
+        vectors = recipe["vectors"] or recipe.get("encoder", "")
         default = home.recipe(
-            recipe["variant"], recipe["dataset"], vectors=recipe["vectors"], seed=recipe["seed"]
+            recipe["variant"], recipe["dataset"], vectors=vectors, seed=recipe["seed"]
         )
         if recipe == default.as_dict():
             choices = found.setdefault((recipe["variant"], recipe["dataset"]), {})
-            choices.setdefault(recipe["vectors"], []).append(row)
+            choices.setdefault(vectors, []).append(row)
     for choices in found.values():
         for group in choices.values():
             group.sort(key=lambda row: row.recipe["seed"])
@@ -101,8 +118,11 @@ def comparison(paper: str, rows: Iterable[Row] | None = None) -> pd.DataFrame:
         ours = {"runs": 0} if name is None else _summary(choices[name], known.metric)
         interval = ours.get("interval") if ours["runs"] >= FEWEST else None
         judged = verdict(known.value, ours.get("ours"), interval)
+        data, measure = spelled(paper, known.dataset, known.metric)
         lines.append(
             {
+                "data": data,
+                "measure": measure,
                 "table": known.table,
                 "row": known.row,
                 "dataset": known.dataset,

@@ -62,7 +62,7 @@ def find_encoder(name: str) -> Path:
     `HF_HUB_OFFLINE` is set). Raises `QaselError` when it is nowhere.
     """
     if not name:
-        raise QaselError("an encoder needs a name or a folder")
+        raise QaselError("no encoder is named; give the name or folder of one: --set encoder=…")
     if Path(name).is_dir():
         return Path(name)
     hub = quiet("huggingface_hub")

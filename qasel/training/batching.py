@@ -21,7 +21,7 @@ TILE_PAIRS = {"cpu": 64, "cuda": 512}
 
 
 class Numbering(Protocol):
-    """What turns texts into numbers: a `Vocabulary` of words, or `Subwords`."""
+    """What turns texts into numbers: a `Vocabulary`, `Subwords` or `ContextualVectors`."""
 
     def numbers_of(self, texts: Sequence[str]) -> list[list[int]]:
         """The numbers of each text, none for an empty one."""
@@ -90,7 +90,8 @@ class Batch:
 
     `labels` and `mask` are `[questions, candidates]`; `slot` `[pairs]` says where in them
     (flattened) the pairs of the tiles, one after the other, belong; `index` `[questions]` are
-    the questions' numbers in the split.
+    the questions' numbers in the split. `vectors` `[numbers, size]` are those of the split, where
+    it has its own (see `EncodedSplit`).
     """
 
     index: Tensor
@@ -98,6 +99,7 @@ class Batch:
     slot: Tensor
     labels: Tensor
     mask: Tensor
+    vectors: Tensor | None = None
 
     def as_lists(self, pairs: Tensor) -> Tensor:
         """Values of the pairs `[pairs, …]`, in tile order → `[questions, candidates, …]`."""
@@ -106,11 +108,22 @@ class Batch:
 
 
 class EncodedSplit:
-    """A split as integers on a device; makes `Batch`es."""
+    """A split as integers on a device; makes `Batch`es.
 
-    def __init__(self, split: Split, vocabulary: Numbering, device: torch.device) -> None:
+    The integers number the words of the network, or the rows of `vectors` `[numbers, size]` (row
+    0 is padding) that come with the split, for words whose vectors depend on where they stand.
+    """
+
+    def __init__(
+        self,
+        split: Split,
+        vocabulary: Numbering,
+        device: torch.device,
+        vectors: Tensor | None = None,
+    ) -> None:
         self.split = split
         self.device = device
+        self.vectors = None if vectors is None else vectors.to(device)
         self.questions = Sentences.encode([q.text for q in split], vocabulary, device)
         candidates = [candidate for q in split for candidate in q.candidates]
         self.answers = Sentences.encode([c.text for c in candidates], vocabulary, device)
@@ -152,7 +165,7 @@ class EncodedSplit:
             tiles.append(Tile(question, question_length, question_of, answer, answer_length))
             order.append(chosen)
         labels = torch.where(mask, self.labels[pair], 0.0)
-        return Batch(index, tuple(tiles), torch.cat(order), labels, mask)
+        return Batch(index, tuple(tiles), torch.cat(order), labels, mask, self.vectors)
 
     def _tile_slots(self, slot: Tensor, pair: Tensor) -> tuple[Tensor, ...]:
         """Slots of the pairs, sorted by answer length and cut into tiles."""

@@ -15,6 +15,7 @@ from qasel.errors import QaselError
 from qasel.evaluation import Run, evaluate
 from qasel.rankers.base import History
 from qasel.text import Vectors, Vocabulary, tokenize
+from qasel.text.contextual import contextual_vectors
 from qasel.text.encoders import load_encoder
 from qasel.text.subwords import Subwords
 from qasel.training import checkpoint
@@ -34,7 +35,9 @@ class NeuralRanker(ABC):
     how it scores (`scores`) and for how long it learns (`schedule`). The network
     keeps its word vectors in a parameter `vectors` `[words, size]`, row 0 for
     padding; where the recipe has and names an `encoder`, texts are its pieces instead,
-    and `vectors` is empty. The recipe has a `learning_rate` and a `vectors_rate`.
+    and `vectors` is empty. If the recipe says that it is `frozen`, the network does not have the
+    encoder in it: its vectors of the pieces come with the batches. The recipe has a
+    `learning_rate` and a `vectors_rate`.
     """
 
     recipe_type: type[Recipe]
@@ -45,7 +48,8 @@ class NeuralRanker(ABC):
         self.vectors = vectors
         self.device = device
         name = getattr(recipe, "encoder", "")
-        self.encoder = load_encoder(name) if name else None
+        self.frozen = getattr(recipe, "frozen", False)
+        self.encoder = load_encoder(name) if name or self.frozen else None
         self.vocabulary = self._numbering()
 
     @abstractmethod
@@ -90,8 +94,7 @@ class NeuralRanker(ABC):
     ) -> History:
         """Train on one split, choose the epoch on the other; see `trainer.train`."""
         self.prepare(train_split, dev_split)
-        data = EncodedSplit(train_split, self.vocabulary, self.device)
-        dev_data = EncodedSplit(dev_split, self.vocabulary, self.device)
+        data, dev_data = self._on_device(train_split), self._on_device(dev_split)
         return train(
             self.network,
             self.optimizer(),
@@ -133,7 +136,13 @@ class NeuralRanker(ABC):
         if isinstance(self.vocabulary, Vocabulary):
             self._extend(_words(split))
         self.network.eval()
-        return EncodedSplit(split, self.vocabulary, self.device)
+        return self._on_device(split)
+
+    def _on_device(self, split: Split) -> EncodedSplit:
+        if not self.frozen:
+            return EncodedSplit(split, self.vocabulary, self.device)
+        found = contextual_vectors(self.encoder, _texts(split), device=self.device)
+        return EncodedSplit(split, found, self.device, torch.from_numpy(found.matrix))
 
     def save(self, folder: Path) -> None:
         """Write recipe, vocabulary and weights to a folder."""
@@ -187,9 +196,12 @@ class NeuralRanker(ABC):
         return Run.from_scores(data.split, rows, tag)
 
 
+def _texts(split: Split) -> list[str]:
+    return [q.text for q in split] + [c.text for q in split for c in q.candidates]
+
+
 def _words(split: Split) -> list[str]:
-    texts = [q.text for q in split] + [c.text for q in split for c in q.candidates]
-    return [word for text in texts for word in tokenize(text)]
+    return [word for text in _texts(split) for word in tokenize(text)]
 
 
 def recipe_from(values: dict[str, Any], kind: type[Recipe]) -> Recipe:

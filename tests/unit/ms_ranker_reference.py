@@ -2,8 +2,6 @@
 
 import torch
 
-from qasel.text import tokenize
-
 
 def slow_match(reader, h_q, h_c):
     """Equations 3-11 for one pair, word by word."""
@@ -22,13 +20,16 @@ def slow_match(reader, h_q, h_c):
     return torch.stack(rows).amax(0)
 
 
-def slow_walk(agent, vocabulary, question):
-    """Equations 1-23 for one question, one candidate at a time: P_post and the mean gates."""
+def slow_walk(agent, vocabulary, question, vectors=None):
+    """Equations 1-23 for one question, one candidate at a time: P_post and the mean gates.
+
+    The agent's own word vectors unless others are given.
+    """
+    vectors = agent.vectors if vectors is None else vectors
 
     def encode(text):
-        states, last = agent.reader.encode.gru(
-            agent.vectors[vocabulary.encode(tokenize(text))][None]
-        )
+        (numbers,) = vocabulary.numbers_of([text])
+        states, last = agent.reader.encode.gru(vectors[numbers][None])
         return states[0], last[:, 0].flatten()
 
     h_q, e = encode(question.text)

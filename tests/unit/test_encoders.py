@@ -355,25 +355,29 @@ def test_contextual_vectors_are_the_last_layer_and_are_kept(encoder, reader, mon
     texts = ["a tower", "", "who built Towers?", LONG * 3, "a tower"]
     found = contextual_vectors(encoder, texts, batch=2)
     numbers = Subwords(encoder).numbers_of(texts)
-    assert [v.shape for v in found] == [(max(len(n), 1), 16) for n in numbers]
-    assert all(v.dtype == np.float16 for v in found)
-    for row, vectors in zip(numbers, found, strict=True):
+    places = found.numbers_of(texts)
+    assert [len(p) for p in places] == [max(len(n), 1) for n in numbers]
+    # Each different text has rows of its own; row 0 is padding's.
+    assert sorted(sum(places[:-1], [])) == list(range(1, len(found.matrix)))
+    assert (found.matrix.dtype, found.matrix.shape[1]) == (np.float16, 16)
+    assert not found.matrix[0].any()
+    for row, place in zip(numbers, places, strict=True):
         length = torch.tensor([max(len(row), 1)])
         with torch.inference_mode():
             pieces, _ = reader.encode_alone(torch.tensor([row or [0]]), length)
-        np.testing.assert_allclose(vectors, pieces.states[0].numpy(), atol=4e-3)
+        np.testing.assert_allclose(found.matrix[place], pieces.states[0].numpy(), atol=4e-3)
 
     def never(*args):
         raise AssertionError("read again")
 
     monkeypatch.setattr(type(encoder), "model", never)
-    again = contextual_vectors(encoder, texts, batch=3)
-    assert all(np.array_equal(a, b) for a, b in zip(found, again, strict=True))
-    assert contextual_vectors(encoder, []) == []
+    again = contextual_vectors(encoder, reversed(texts), batch=3)
+    assert np.array_equal(again.matrix, found.matrix)
+    assert again.rows == found.rows
 
 
 def test_contextual_vectors_go_by_the_weights(encoder, monkeypatch, tmp_path):
     monkeypatch.setenv("QASEL_CACHE", str(tmp_path / "cache"))
     other = load_encoder(str(make_encoder(tmp_path / "other", seed=1)))
-    first, second = (contextual_vectors(e, ["a tower"])[0] for e in (encoder, other))
+    first, second = (contextual_vectors(e, ["a tower"]).matrix for e in (encoder, other))
     assert not np.allclose(first, second)

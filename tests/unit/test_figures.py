@@ -88,7 +88,7 @@ def test_bars_show_verdicts():
     rows = [row("PRI(list)", map_=0.75), row("CA(list)", map_=0.6)]
     frame = comparison(PAPER, rows).query("row in ('PRI(list)', 'CA(list)', 'DCA')")
     frame = frame.query("table == 'table-1' and dataset == 'wikiqa' and metric == 'MAP'")
-    figure = paper_against_ours(frame, names={"wikiqa": "WikiQA"})
+    figure = paper_against_ours(frame)
     (axes,) = figure.axes
     assert axes.get_title(loc="left") == "WikiQA, MAP"
     assert [t.get_text() for t in axes.get_yticklabels()] == ["DCA", "CA(list)", "PRI(list)"]

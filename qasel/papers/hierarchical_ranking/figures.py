@@ -2,10 +2,10 @@
 
 from collections.abc import Callable, Iterable
 
-from qasel.figures.bars import paper_against_ours
 from qasel.figures.curves import curves
 from qasel.figures.diagrams import Diagram, diagrams
 from qasel.figures.style import HouseFigure
+from qasel.papers.figures import drawn, table_figure
 from qasel.papers.hierarchical_ranking.drawings import backbone, wiring
 from qasel.papers.hierarchical_ranking.heads import LEVELS, SCHEMES
 from qasel.papers.hierarchical_ranking.recipes import PAPER, recipe
@@ -31,9 +31,7 @@ def figures(
         "hierarchical-ranking-figure-4": list_loss(rows),
         "hierarchical-ranking-dev-map": dev_map(rows),
     }
-    for name in [name for name, figure in found.items() if figure is None]:
-        note(f"{name}: skipped, the ledger has no runs at the paper's scale for it")
-    return {name: figure for name, figure in found.items() if figure is not None}
+    return drawn(found, note)
 
 
 def architecture(dataset: str = "wikiqa") -> HouseFigure:
@@ -86,12 +84,13 @@ def table_2(rows: Iterable[Row]) -> HouseFigure | None:
 
 
 def _table(rows: Iterable[Row], table: str, title: str) -> HouseFigure | None:
+    rows = list(rows)
     frame = comparison(PAPER, rows)
     frame = frame[(frame["table"] == table) & frame["row"].isin(SCHEMES)]
-    if not frame["runs"].any():
-        return None
     used = set(frame["vectors"]) - {""}
-    return paper_against_ours(frame, names=DATASETS, title=_titled(title, used))
+    return table_figure(
+        PAPER, rows, table, _titled(title, used), lambda f: f[f["row"].isin(SCHEMES)]
+    )
 
 
 def list_loss(rows: Iterable[Row]) -> HouseFigure | None:

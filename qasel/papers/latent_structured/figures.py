@@ -2,12 +2,14 @@
 
 from collections.abc import Callable, Iterable
 
-from qasel.figures.bars import paper_against_ours
+import pandas as pd
+
 from qasel.figures.curves import curves
 from qasel.figures.style import HouseFigure
+from qasel.papers.figures import drawn, table_figure
 from qasel.papers.latent_structured.recipes import IN_FOLDS, ON_CNN, PAPER
 from qasel.results.ledger import Row, read_ledger
-from qasel.results.tables import DATASETS, comparison, counted, pick
+from qasel.results.tables import counted, pick
 
 TABLES = {
     "table-1": "Table 1: similarity features, paper against ours",
@@ -28,19 +30,17 @@ def figures(
     rows = list(read_ledger(PAPER) if rows is None else rows)
     found = {f"{PAPER}-{name}": table(rows, name) for name in TABLES}
     found[f"{PAPER}-figure-1"] = dev_map(rows)
-    for name in [name for name, figure in found.items() if figure is None]:
-        note(f"{name}: skipped, the ledger has no runs at the paper's scale for it")
-    return {name: figure for name, figure in found.items() if figure is not None}
+    return drawn(found, note)
 
 
 def table(rows: Iterable[Row], name: str) -> HouseFigure | None:
     """One table of the paper: MAP, on dev too where the paper has it, against ours."""
-    frame = comparison(PAPER, rows)
-    frame = frame[(frame["table"] == name) & frame["metric"].str.endswith("MAP")]
-    if not frame["runs"].any():
-        return None
-    short = frame["row"].str.removesuffix(IN_FOLDS).str.removesuffix(ON_CNN)
-    return paper_against_ours(frame.assign(row=short), names=DATASETS, title=TABLES[name])
+    return table_figure(PAPER, rows, name, TABLES[name], _shortened)
+
+
+def _shortened(frame: pd.DataFrame) -> pd.DataFrame:
+    frame = frame[frame["metric"].str.endswith("MAP")]
+    return frame.assign(row=frame["row"].str.removesuffix(IN_FOLDS).str.removesuffix(ON_CNN))
 
 
 def dev_map(rows: Iterable[Row]) -> HouseFigure | None:

@@ -2,14 +2,16 @@
 
 from collections.abc import Callable, Iterable
 
-from qasel.figures.bars import paper_against_ours
+import pandas as pd
+
 from qasel.figures.curves import curves
 from qasel.figures.diagrams import diagrams
 from qasel.figures.style import HouseFigure
+from qasel.papers.figures import drawn, table_figure
 from qasel.papers.ms_ranker.drawings import agent
 from qasel.papers.ms_ranker.recipes import ABLATIONS, MAIN, PAPER, PRE_RANKER, recipe
 from qasel.results.ledger import Row, read_ledger
-from qasel.results.tables import DATASETS, comparison, counted, pick
+from qasel.results.tables import DATASETS, counted, pick
 
 TABLES = {
     "table-2": "Table 2: MS-Ranker, paper against ours",
@@ -29,9 +31,7 @@ def figures(
     found = {f"{PAPER}-agent": architecture()}
     found |= {f"{PAPER}-{name}": table(rows, name) for name in TABLES}
     found[f"{PAPER}-training"] = training(rows)
-    for name in [name for name, figure in found.items() if figure is None]:
-        note(f"{name}: skipped, the ledger has no runs at the paper's scale for it")
-    return {name: figure for name, figure in found.items() if figure is not None}
+    return drawn(found, note)
 
 
 def architecture(dataset: str = "wikiqa") -> HouseFigure:
@@ -47,12 +47,11 @@ def architecture(dataset: str = "wikiqa") -> HouseFigure:
 
 def table(rows: Iterable[Row], name: str) -> HouseFigure | None:
     """One table of the paper, its own rows, against ours."""
-    frame = comparison(PAPER, rows)
-    own = frame["row"].isin((MAIN, PRE_RANKER, *ABLATIONS)) | frame["runs"].gt(0)
-    frame = frame[(frame["table"] == name) & own]
-    if not frame["runs"].any():
-        return None
-    return paper_against_ours(frame, names=DATASETS, title=TABLES[name])
+    return table_figure(PAPER, rows, name, TABLES[name], _own)
+
+
+def _own(frame: pd.DataFrame) -> pd.DataFrame:
+    return frame[frame["row"].isin((MAIN, PRE_RANKER, *ABLATIONS)) | frame["runs"].gt(0)]
 
 
 def training(rows: Iterable[Row]) -> HouseFigure | None:

@@ -31,9 +31,10 @@ def log_odds(log_p: Tensor) -> Tensor:
 
 def make_reader(recipe: MSRankerRecipe, vectors: Tensor, encoder: Encoder | None) -> Reader:
     """The reader of a recipe, untrained or pre-trained."""
-    if encoder:
+    if encoder and not recipe.frozen:
         return PairReader(encoder)
-    return WordReader(vectors.shape[1], recipe.hidden, recipe.dropout)
+    size = encoder.size if encoder else vectors.shape[1]
+    return WordReader(size, recipe.hidden, recipe.dropout)
 
 
 class PreRanking(NeuralRanker):

@@ -5,6 +5,7 @@ hidden size of a GRU, so that a word has 2d numbers.
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import torch
@@ -58,9 +59,14 @@ class Reader(nn.Module, ABC):
     def read(self, tile: Tile, vectors: Tensor) -> Reading:
         """The pairs of one tile."""
 
+    def tiles(self, batch: Batch, vectors: Tensor) -> Iterator[Reading]:
+        """The pairs of a batch tile by tile, words as `vectors` or, if it has such, its own."""
+        chosen = vectors if batch.vectors is None else batch.vectors
+        return (self.read(tile, chosen) for tile in batch.tiles)
+
     def forward(self, batch: Batch, vectors: Tensor) -> Reading:
         """The pairs of a batch, in tile order, padded to the longest candidate of the batch."""
-        tiles = [self.read(tile, vectors) for tile in batch.tiles]
+        tiles = list(self.tiles(batch, vectors))
         longest = max(tile.words.shape[1] for tile in tiles)
         return Reading(
             torch.cat([F.pad(t.words, (0, 0, 0, longest - t.words.shape[1])) for t in tiles]),
@@ -108,10 +114,10 @@ class WordReader(Reader):
 
     def read(self, tile: Tile, vectors: Tensor) -> Reading:
         """The pairs of one tile, words as `vectors`; each question is encoded once."""
-        question, question_last = self.encode(
-            self.dropout(vectors[tile.question]), tile.question_length
-        )
-        answer, answer_last = self.encode(self.dropout(vectors[tile.answer]), tile.answer_length)
+        # Vectors of a frozen encoder are kept in half precision.
+        asked, given = vectors[tile.question].float(), vectors[tile.answer].float()
+        question, question_last = self.encode(self.dropout(asked), tile.question_length)
+        answer, answer_last = self.encode(self.dropout(given), tile.answer_length)
         match = self.match(question, answer, tile)
         return Reading(
             answer, tile.real_answer, answer_last, question_last[tile.question_of], match

@@ -37,10 +37,20 @@ ENCODERS = {
 }
 """Row of table 3 → its settings (section 4.5). MiniLM stands in where no hub can be reached."""
 WITH_AGENT = f" + {MAIN}"
+FROZEN = {
+    f"{MAIN} + ELMo": "",
+    f"{MAIN} + MiniLM (frozen)": "all-MiniLM-L6-v2",
+}
+"""Row of table 3 → the encoder whose vectors replace GloVe's (section 4.5).
+
+`transformers` has no ELMo, so the paper's row is left open: whoever runs it names an encoder, by
+name or folder, and tables tell which it was. MiniLM stands in under a name of its own.
+"""
 VARIANTS = (
     MAIN,
     PRE_RANKER,
     *ABLATIONS,
+    *FROZEN,
     *ENCODERS,
     *(name + WITH_AGENT for name in ENCODERS),
 )
@@ -70,10 +80,15 @@ class MSRankerRecipe(Recipe):
     1992), so with 1 there is none, as printed. And `agent_rate`: at the paper's one rate for
     both, 1e-3, an epoch of REINFORCE took the pre-ranker's dev MAP on WikiQA from 0.70 to 0.54,
     at 1e-4 to 0.67 (one seed).
+
+    An encoder reads pairs and is fine-tuned, as BERT is. A `frozen` one reads each text on its
+    own and never learns: the last layer's vectors of its pieces stand where those of words would
+    (ELMo has a vector a word, a mix of three layers that learns).
     """
 
     paper: str = PAPER
-    encoder: str = ""  # a transformer by name or folder, fine-tuned; "": word vectors and a BiGRU
+    encoder: str = ""  # a transformer by name or folder; "": word vectors and a BiGRU
+    frozen: bool = False  # the encoder gives the BiGRU its words; or is fine-tuned in its place
     hidden: int = 128  # of a GRU, one direction
     dropout: float = 0.5
     pre_epochs: int = 5
@@ -126,7 +141,8 @@ class MSRankerRecipe(Recipe):
             "epochs",
         )
         names = (*ABLATIONS.values(), *agent)
-        variant = self.variant.removesuffix(WITH_AGENT) if self.encoder else PRE_RANKER
+        tuned = self.encoder and not self.frozen
+        variant = self.variant.removesuffix(WITH_AGENT) if tuned else PRE_RANKER
         return replace(self, variant=variant, **{n: getattr(type(self), n) for n in names})
 
 
@@ -155,7 +171,10 @@ def recipe(
     scale: str = "paper",
     seed: int = 0,
 ) -> MSRankerRecipe:
-    """The recipe of a row of tables 2 to 4; raises `QaselError` for an unknown variant or scale."""
+    """The recipe of a row of tables 2 to 4; raises `QaselError` for an unknown variant or scale.
+
+    Where a row leaves its encoder open, `vectors` names that.
+    """
     protocols = {"trecqa": "clean", "semeval-cqa": "a-2016"}
     settings: dict = {"protocol": protocols.get(dataset, "answered")}
     if variant in ABLATIONS:
@@ -165,6 +184,9 @@ def recipe(
         settings |= QUICK
     if (name := variant.removesuffix(WITH_AGENT)) in ENCODERS:
         settings |= {"dropout": 0.1} | ENCODERS[name]
+        words = ""
+    if variant in FROZEN:
+        settings |= {"encoder": FROZEN[variant] or vectors or "", "frozen": True}
         words = ""
     return MSRankerRecipe(
         variant=variant,

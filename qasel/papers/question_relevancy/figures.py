@@ -1,0 +1,125 @@
+"""The figures of paper 4, from the recipe and from the ledger."""
+
+from collections.abc import Callable, Iterable, Mapping
+
+import numpy as np
+import pandas as pd
+
+from qasel.figures.diagrams import diagrams
+from qasel.figures.style import (
+    GREY,
+    HouseFigure,
+    colour,
+    house_style,
+    new_figure,
+)
+from qasel.papers.figures import drawn, table_figure
+from qasel.papers.question_relevancy.drawings import network
+from qasel.papers.question_relevancy.recipes import MAIN, PAPER, STL, WITHOUT, recipe
+from qasel.results.experiments import varied
+from qasel.results.ledger import Row, read_ledger
+
+DATASET = "semeval-cqa"
+TABLES = {
+    "table-1": "Table 1: systems and auxiliary tasks, paper against ours",
+    "table-2": "Table 2: sets of distances, paper against ours",
+    "table-3": "Table 3: one distance left out, paper against ours",
+}
+HYPERPARAMETERS = {
+    "batch": "pairs a batch",
+    "learning_rate": "learning rate",
+    "momentum": "momentum",
+    "dropout": "dropout",
+}
+"""Settings of figure 2 of the text, but for the number of epochs, which the curves show."""
+
+
+def figures(
+    rows: Iterable[Row] | None = None, note: Callable[[str], None] = print
+) -> dict[str, HouseFigure]:
+    """Every figure by its name; `note` is told of those that the ledger has no runs for.
+
+    `rows` default to the ledger.
+    """
+    rows = list(read_ledger(PAPER) if rows is None else rows)
+    found = {f"{PAPER}-network": architecture()}
+    found |= {f"{PAPER}-{name}": table(rows, name) for name in TABLES}
+    found[f"{PAPER}-learning-curve"] = learning_curve(rows)
+    found[f"{PAPER}-hyperparameters"] = hyperparameters(rows)
+    return drawn(found, note)
+
+
+def architecture() -> HouseFigure:
+    """The multi-task network (figure 1) with the shapes of the paper's recipe."""
+    return diagrams(
+        {" ": network(recipe(MAIN, DATASET))},
+        unit=1.15,
+        title="The multi-task network",
+        note="blue: shared by all tasks, orange: each task has its own; only the main task ranks",
+    )
+
+
+def table(rows: Iterable[Row], name: str) -> HouseFigure | None:
+    """One table of the paper: MAP on each test, against ours."""
+    return table_figure(PAPER, rows, name, TABLES[name], _map_only)
+
+
+def _map_only(frame: pd.DataFrame) -> pd.DataFrame:
+    frame = frame[frame["measure"].eq("MAP") & frame["row"].ne("SemEval-Best")]
+    return frame.assign(row=frame["row"].str.removeprefix(MAIN + WITHOUT))
+
+
+def learning_curve(rows: Iterable[Row]) -> HouseFigure | None:
+    """Figure 4: dev MAP against the share of the training lists, alone and with the QA task."""
+    rows = list(rows)
+    systems = {name: varied(PAPER, name, DATASET, "share", rows) for name in (STL, MAIN)}
+    if any(len(values) < 2 for values in systems.values()):
+        return None
+    return _values(
+        {"SemEval-2016 B": systems}, "dev MAP", "Figure 4: how much data it takes", "share of train"
+    )
+
+
+def hyperparameters(rows: Iterable[Row]) -> HouseFigure | None:
+    """The values that figure 2 of the text tests, one setting at a time, on dev."""
+    rows = list(rows)
+    panels = {
+        told: {MAIN: varied(PAPER, MAIN, DATASET, setting, rows)}
+        for setting, told in HYPERPARAMETERS.items()
+    }
+    panels = {told: systems for told, systems in panels.items() if len(systems[MAIN]) > 1}
+    if not panels:
+        return None
+    return _values(panels, "dev MAP", "One setting at a time, the others as the paper chose", "")
+
+
+@house_style
+def _values(
+    panels: Mapping[str, Mapping[str, Mapping[float, list[Row]]]],
+    ylabel: str,
+    title: str,
+    xlabel: str,
+) -> HouseFigure:
+    """A panel for each setting: a dot a seed, and a line through the means."""
+    figure = new_figure(max(7.0, 1.0 + 3.4 * len(panels)), 4.2)
+    grid = figure.subplots(1, len(panels), sharey=True, squeeze=False)[0]
+    for axes, (name, systems) in zip(grid, panels.items(), strict=True):
+        for system, values in systems.items():
+            known = list(dict.fromkeys(v for one in systems.values() for v in one))
+            scores = {v: [row.scores["dev"]["map"] for row in rows] for v, rows in values.items()}
+            shade = colour(system)
+            places = [sorted(known).index(value) for value in scores]
+            for place, found in zip(places, scores.values(), strict=True):
+                axes.plot([place] * len(found), found, "o", color=shade, alpha=0.3, markersize=4)
+            means = [np.mean(found) for found in scores.values()]
+            axes.plot(places, means, color=shade, label=system)
+            axes.set_xticks(range(len(known)), [f"{value:g}" for value in sorted(known)])
+        axes.set_title(name)
+        axes.set_xlabel(xlabel)
+        axes.tick_params(axis="x", labelrotation=45 if len(known) > 6 else 0)
+    grid[0].set_ylabel(ylabel)
+    axes.plot([], [], "o", color=GREY, alpha=0.5, markersize=4, label="one seed")
+    handles, labels = axes.get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=3)
+    figure.suptitle(title)
+    return figure

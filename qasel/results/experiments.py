@@ -1,0 +1,30 @@
+"""Rows that differ from a paper's recipe in one setting: learning curves and grids."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from qasel.papers import paper as room
+from qasel.results.ledger import Row, read_ledger
+
+
+def varied(
+    paper: str, variant: str, dataset: str, setting: str, rows: Iterable[Row] | None = None
+) -> dict[Any, list[Row]]:
+    """Value of a setting → the rows that are a variant's recipe but for it and the seed.
+
+    In the order of the values, seeds in order; the recipe's own value is among them. `rows`
+    default to the ledger.
+    """
+    found: dict[Any, list[Row]] = {}
+    for row in read_ledger(paper) if rows is None else rows:
+        recipe = row.recipe
+        if (recipe["paper"], recipe["variant"], recipe["dataset"]) != (paper, variant, dataset):
+            continue
+        default = room(paper).recipe(
+            variant, dataset, vectors=recipe["vectors"], seed=recipe["seed"]
+        )
+        if default.as_dict() | {setting: recipe.get(setting)} == recipe:
+            found.setdefault(recipe[setting], []).append(row)
+    for group in found.values():
+        group.sort(key=lambda row: row.recipe["seed"])
+    return dict(sorted(found.items()))

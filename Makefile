@@ -12,6 +12,7 @@ demo: $(VENV)/ready  ## run every notebook on the bundled sample, draw the figur
 	$(BIN)/qasel table hierarchical-ranking
 	$(BIN)/qasel table latent-structured
 	$(BIN)/qasel table ms-ranker
+	$(BIN)/qasel table question-relevancy
 
 test: $(VENV)/ready lint  ## all tests; those on real data run where QASEL_DATA is set
 	$(BIN)/pytest tests/unit tests/notebooks tests/browser

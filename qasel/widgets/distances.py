@@ -41,7 +41,7 @@ class DistanceExplorer(CandidateExplorer):
             )
             self.counts = {label: labels.count(label) for label in (0, 1)}
         super().__init__(split, first=first)
-        self.lines.description = "Related"
+        self.pick.description = self.lines.description = "Related"
         self.lines.placeholder = "one question a line; begin a line with + if it is relevant"
 
     def picture_of(self, question: Question, candidate: Candidate) -> str:
@@ -75,17 +75,17 @@ class DistanceExplorer(CandidateExplorer):
         return table(["", ""], rows)
 
     def _caption(self) -> str:
-        made = {"all": "all words", "content": "words but stop words and punctuation"}
+        made = {"all": "all words", "content": "words other than stop words"}
         grams = {"characters": "three characters", "words": "three words"}
         return (
-            "<p><small>On the left, the distances of this pair (┃) among those of the split's "
-            "relevant pairs (blue, above the line) and irrelevant ones (orange, below), each side "
-            "as high as its own peak, with what lies further out put into the last bins. "
-            f"Sets are of {made[self.systems.words]} and of {grams[self.systems.trigrams]} in a "
-            "row. Jaccard is a similarity: the more, the closer. On the right, how much of a "
-            "system's log odds it owes to each distance: the change when this one alone is set to "
-            "its mean in training (–: the system does not see it). These parts need not add up, "
-            "because the network is not linear."
+            "<p><small>On the left, the distances of this pair (┃, with an arrow where it lies "
+            "beyond the strip) among those of the split's relevant pairs (above the line) and "
+            "irrelevant ones (below). Each side is as high as its own peak; the last bins hold the "
+            f"outermost hundredth. Sets are of {made[self.systems.words]} and of "
+            f"{grams[self.systems.trigrams]} in a row. Jaccard is a similarity: the more, the "
+            "closer.<br>On the right, what each distance does to a system's log odds: how much "
+            "higher they are than with this one alone set to its mean in training (–: the system "
+            "does not see it). These parts need not add up, because the network is not linear."
             "</small></p>"
         )
 
@@ -120,7 +120,7 @@ def _shared(wording: Wording, jaccard: float) -> str:
 def _vectors(wording: Wording) -> str:
     """How many words the mean of word vectors knows nothing of."""
     if not wording.unknown:
-        return f"for all {len(wording.all)} words"
+        return f"for all {len(wording.all)} words" if wording.all else "–"
     told = f"none for {len(wording.unknown)} of {len(wording.all)} words, which count as zeros"
     return f"{told} in the mean: {_words(wording.unknown)}"
 

@@ -8,11 +8,11 @@ import numpy as np
 
 from qasel.text.features.distances import NAMES
 from qasel.widgets import svg
-from qasel.widgets.base import BLUE, GREY, INK, ORANGE
+from qasel.widgets.base import BLUE, GREY, INK, VERMILLION
 from qasel.widgets.distances_parts import Verdict
 from qasel.widgets.evidence_drawing import PALE, number
 
-COLOURS = {1: BLUE, 0: ORANGE}
+COLOURS = {1: BLUE, 0: VERMILLION}
 BINS, OUTER = 30, 0.01
 """Bins of a strip, and the share of the pairs on either side that lie in its last bins."""
 GROUPS = {

@@ -54,7 +54,22 @@ def walk(question, gather):
     return pd.DataFrame(rows, columns=names)
 
 """
+UNTRAINED = """\
+import torch
+from qasel.papers.question_relevancy import ranker, recipe
+from qasel.results.measure import vectors_for
+from qasel.widgets.distances import DistanceExplorer
+
+systems = {}
+for name in ("STL-MLP", "STL-MLP, Unigrams"):
+    chosen = recipe(name, "sample")
+    data = chosen.load()
+    systems[name] = ranker(chosen, vectors_for(chosen, data), torch.device("cpu"))
+    systems[name].prepare(data.train, data.tasks)
+
+"""
 CELLS = {
+    "distances": UNTRAINED + "DistanceExplorer(systems, data.test)",
     "evidence": WALK + "EvidenceExplorer(walk, data.dev)",
     "measure": "MeasureExplorer([0, 1, 0, 0, 1, 0])",
     "ranking": "RankingExplorer(rankers, data.dev)",
@@ -176,6 +191,7 @@ def explorer(browser, lab, request: pytest.FixtureRequest) -> Iterator["playwrig
     page.close()
 
 
+distances = pytest.mark.parametrize("explorer", ["distances"], indirect=True)
 evidence = pytest.mark.parametrize("explorer", ["evidence"], indirect=True)
 measure = pytest.mark.parametrize("explorer", ["measure"], indirect=True)
 ranking = pytest.mark.parametrize("explorer", ["ranking"], indirect=True)
@@ -272,6 +288,45 @@ def test_step_through_typed_candidates(explorer):
     explorer.get_by_role("button", name="Forward").click()
     says(explorer, "Step 2 of 2: candidate 2 enters, ✓ right")
     assert explorer.locator(".widget-html i").count() == 0
+
+
+def drawing(explorer: "playwright.Locator") -> str:
+    """The source of the drawing, once it is there."""
+    return explorer.locator(".widget-html img").get_attribute("src")
+
+
+@distances
+def test_pick_a_question_and_a_related_one(explorer):
+    says(explorer, "▶ when were x-rays discovered")  # the first relevant one found
+    before = drawing(explorer)
+    explorer.get_by_role("combobox").nth(0).select_option(label="when was the rosetta stone found")
+    says(explorer, "2 of 4 different words that count (Jaccard 0.500): rosetta, stone")
+    after = drawing(explorer)
+    assert after != before
+    explorer.get_by_role("combobox").nth(1).select_option(label="✗ when was moby dick published")
+    says(explorer, "0 of 5 different words that count (Jaccard 0.000)")
+    says(explorer, "▶ when was moby dick published")
+    assert drawing(explorer) not in (before, after)
+
+
+@distances
+def test_type_two_questions(explorer):
+    explorer.get_by_role("combobox").first.select_option(label="✎ type your own question …")
+    says(explorer, "Type a question")
+    explorer.get_by_role("textbox").nth(0).fill("who found the <b>rosetta</b> stone")
+    explorer.get_by_role("button", name="Show").click()
+    says(explorer, "Type a question")
+    explorer.get_by_role("textbox").nth(1).fill("where did zyzzyva find the stone")
+    explorer.get_by_role("button", name="Show").click()
+    says(explorer, "who found the <b>rosetta</b> stone")
+    says(explorer, "? not known")
+    says(explorer, "none for 3 of 6 words, which count as zeros in the mean: /b, b, zyzzyva")
+    before = drawing(explorer)
+    explorer.get_by_role("textbox").nth(1).fill("who found the stone\n+who lost it")
+    explorer.get_by_role("button", name="Show").click()
+    says(explorer, "✓ relevant")
+    says(explorer, "▶ who lost it")
+    assert drawing(explorer) != before
 
 
 def test_saved_notebook_reads_without_a_kernel(browser, lab):

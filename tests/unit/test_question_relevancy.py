@@ -29,14 +29,10 @@ from qasel.text import Vectors
 from qasel.text.features.distances import NAMES, distances
 
 CPU = torch.device("cpu")
+WORDS = ["cat", "dog", "fish", "bird", "red", "blue", "green", "food", "house"]
 VECTORS = Vectors(
     "toy",
-    {
-        word: i
-        for i, word in enumerate(
-            ["cat", "dog", "fish", "bird", "red", "blue", "green", "food", "house"]
-        )
-    },
+    {word: i for i, word in enumerate(WORDS)},
     np.random.default_rng(0).normal(size=(9, 4)).astype(np.float32),
 )
 real_data = pytest.mark.skipif("QASEL_DATA" not in os.environ, reason="QASEL_DATA is not set")

@@ -22,7 +22,7 @@ from qasel.paths import ROOT, results_dir
 
 VERSIONED = (
     "numpy", "torch", "nltk", "ir-measures", "pytrec-eval-terrier", "scikit-learn", "clarabel",
-    "spacy",
+    "spacy", "transformers", "tokenizers",
 )  # fmt: skip
 """Packages that a score may depend on."""
 

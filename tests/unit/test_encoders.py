@@ -6,6 +6,7 @@ import socket
 import subprocess
 import sys
 import time
+from itertools import chain
 
 import numpy as np
 import pytest
@@ -358,7 +359,7 @@ def test_contextual_vectors_are_the_last_layer_and_are_kept(encoder, reader, mon
     places = found.numbers_of(texts)
     assert [len(p) for p in places] == [max(len(n), 1) for n in numbers]
     # Each different text has rows of its own; row 0 is padding's.
-    assert sorted(sum(places[:-1], [])) == list(range(1, len(found.matrix)))
+    assert sorted(chain(*places[:-1])) == list(range(1, len(found.matrix)))
     assert (found.matrix.dtype, found.matrix.shape[1]) == (np.float16, 16)
     assert not found.matrix[0].any()
     for row, place in zip(numbers, places, strict=True):

@@ -267,7 +267,8 @@ def test_each_ablation_is_a_setting_and_shares_one_pre_ranker():
     assert (base.hidden, base.batch, base.dropout, base.pre_epochs) == (128, 10, 0.5, 5)
     for variant, name in ABLATIONS.items():
         other = recipe(variant, "wikiqa")
-        assert other == base.change(variant=variant, **{name: False})
+        rate = base.learning_rate if variant == "w/o Rewards" else base.agent_rate
+        assert other == base.change(variant=variant, agent_rate=rate, **{name: False})
         assert other.before == base.before
     with pytest.raises(QaselError, match="unknown list_by 'both'"):
         base.change(list_by="both")

@@ -18,12 +18,11 @@ from qasel.results.tables import comparison, provenance
 from qasel.text import Vectors
 from qasel.text.contextual import contextual_vectors
 from qasel.text.encoders import Encoder, load_encoder
-from qasel.text.subwords import Subwords
 
 pytest.importorskip("transformers", reason="needs the extra `transformers`")
 
 CPU = torch.device("cpu")
-ELMO, MINILM = FROZEN
+MINILM, ELMO = FROZEN
 TINY = {"hidden": 6, "pre_epochs": 1, "epochs": 2, "batch": 3}
 
 
@@ -144,16 +143,16 @@ def test_from_the_command_line_to_ones_own_questions(folder, tmp_path, monkeypat
     assert main(command) == 0
     (model,) = (tmp_path / "runs").glob("ms-ranker---elmo*")
     own = tmp_path / "own.tsv"
-    own.write_text("who built it ?\tan engineer built a tower\nwho built it ?\tin paris\n")
+    own.write_text("question\tcandidate\nwho built it ?\tan engineer\nwho built it ?\tin paris\n")
     capsys.readouterr()
     assert main(["rank", str(model), str(own)]) == 0
     told = capsys.readouterr()
     assert len(told.out.splitlines()) == 2
-    assert told.err == ""
+    assert "qasel:" not in told.err  # no warning
 
 
 def test_an_encoder_must_be_named_and_be_there(few, tmp_path):
-    with pytest.raises(QaselError, match="no encoder is named; .*--set encoder=") as caught:
+    with pytest.raises(QaselError, match=r"no encoder is named; .*--set encoder=") as caught:
         ranker(recipe(ELMO), Vectors.empty(""), CPU)
     assert "\n" not in str(caught.value)
     with pytest.raises(QaselError, match="is not an encoder"):
@@ -180,4 +179,3 @@ def test_the_papers_row_takes_any_encoder_and_tells_which():
     line = frame.set_index(["row", "metric"]).loc[ELMO, "MAP"]
     assert (line["ours"], line["runs"], line["vectors"]) == (0.76, 1, "some/encoder")
     assert "word vectors some/encoder" in provenance(frame)
-    _ = Subwords

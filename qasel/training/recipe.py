@@ -5,11 +5,14 @@ import dataclasses
 import difflib
 import hashlib
 import json
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
 from qasel.datasets import Dataset, load_dataset
 from qasel.errors import QaselError
+
+SCALES = ("paper", "quick")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,6 +30,29 @@ class Recipe:
     vectors: str
     scale: str = "paper"
     seed: int = 0
+
+    def check(
+        self,
+        known: Mapping[str, Collection[Any]],
+        *,
+        positive: Iterable[str] = (),
+        shares: Iterable[str] = (),
+    ) -> None:
+        """Raise `QaselError` for a setting (or a part of a tuple) that is not among those `known`,
+        one of `positive` below 1, or one of `shares` that is not in [0, 1).
+        """
+        for name, values in known.items():
+            chosen = getattr(self, name)
+            for value in chosen if isinstance(chosen, tuple) else (chosen,):
+                if value not in values:
+                    told = f"unknown {name} {value!r} of {self.paper}"
+                    raise QaselError(f"{told}; known: {', '.join(values)}")
+        for name in positive:
+            if getattr(self, name) < 1:
+                raise QaselError(f"setting {name}: must be at least 1, got {getattr(self, name)}")
+        for name in shares:
+            if not 0 <= getattr(self, name) < 1:
+                raise QaselError(f"setting {name}: must be in [0, 1), got {getattr(self, name)}")
 
     def load(self, data_dir: str | None = None) -> Dataset:
         """The data that the recipe learns from and is measured on."""

@@ -4,13 +4,13 @@ from dataclasses import dataclass
 
 from qasel.errors import QaselError
 from qasel.papers.hierarchical_ranking.heads import BEYOND, SCHEMES, Scheme
-from qasel.training.recipe import Recipe
+from qasel.training.recipe import SCALES, Recipe
 
 PAPER = "hierarchical-ranking"
 MAIN = "PRI(list)"
 CHOICES = {
     "variant": tuple(SCHEMES | BEYOND),
-    "scale": ("paper", "quick"),
+    "scale": SCALES,
     "pairs": ("all", "hardest"),
     "list_mean": ("batch", "list"),
 }
@@ -47,15 +47,8 @@ class HierarchicalRecipe(Recipe):
     epochs: int = 100
 
     def __post_init__(self) -> None:
-        for name, known in CHOICES.items():
-            if getattr(self, name) not in known:
-                told = f"{name} {getattr(self, name)!r}"
-                raise QaselError(f"unknown {told} of {PAPER}; known: {', '.join(known)}")
-        for name in ("hidden", "channels", "batch", "patience", "epochs"):
-            if getattr(self, name) < 1:
-                raise QaselError(f"setting {name}: must be at least 1, got {getattr(self, name)}")
-        if not 0 <= self.dropout < 1:
-            raise QaselError(f"setting dropout: must be in [0, 1), got {self.dropout}")
+        sizes = ("hidden", "channels", "batch", "patience", "epochs")
+        self.check(CHOICES, positive=sizes, shares=("dropout",))
         if not self.kernels or not all(isinstance(k, int) and k > 0 for k in self.kernels):
             raise QaselError(f"setting kernels: expected sizes such as (1, 2), got {self.kernels}")
 

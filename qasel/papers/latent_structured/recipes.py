@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from qasel.datasets import Dataset, load_dataset
 from qasel.errors import QaselError
 from qasel.papers.latent_structured.folds import FOLDS, fold_of
-from qasel.training.recipe import Recipe
+from qasel.training.recipe import SCALES, Recipe
 
 PAPER = "latent-structured"
 MAIN = "LSP-AP*"
@@ -58,16 +58,10 @@ class StructuredRecipe(Recipe):
     cnn_epochs: int = 50
 
     def __post_init__(self) -> None:
-        if self.variant not in VARIANTS:
-            told = f"unknown variant {self.variant!r} of {PAPER}"
-            raise QaselError(f"{told}; known: {', '.join(VARIANTS)}")
-        if self.scale not in ("paper", "quick"):
-            raise QaselError(f"unknown scale {self.scale!r} of {PAPER}; known: paper, quick")
         if not self.costs or not all(cost > 0 for cost in self.costs):
             raise QaselError(f"setting costs: expected values above 0, got {self.costs}")
-        for name in ("epochs", "degree", "filters", "width", "hidden", "batch", "cnn_epochs"):
-            if getattr(self, name) < 1:
-                raise QaselError(f"setting {name}: must be at least 1, got {getattr(self, name)}")
+        sizes = ("epochs", "degree", "filters", "width", "hidden", "batch", "cnn_epochs")
+        self.check({"variant": VARIANTS, "scale": SCALES}, positive=sizes)
 
     @property
     def base(self) -> str:

@@ -2,8 +2,7 @@
 
 from dataclasses import dataclass, replace
 
-from qasel.errors import QaselError
-from qasel.training.recipe import Recipe
+from qasel.training.recipe import SCALES, Recipe
 
 PAPER = "ms-ranker"
 MAIN = "MS-Ranker"
@@ -56,7 +55,7 @@ VARIANTS = (
 )
 CHOICES = {
     "variant": VARIANTS,
-    "scale": ("paper", "quick"),
+    "scale": SCALES,
     "list_by": ("action", "score"),
     "credit": ("rest", "step"),
 }
@@ -112,16 +111,8 @@ class MSRankerRecipe(Recipe):
     epochs: int = 50
 
     def __post_init__(self) -> None:
-        for name, known in CHOICES.items():
-            if getattr(self, name) not in known:
-                told = f"{name} {getattr(self, name)!r}"
-                raise QaselError(f"unknown {told} of {PAPER}; known: {', '.join(known)}")
-        for name in ("hidden", "batch", "patience", "epochs", "pre_epochs", "walks"):
-            if getattr(self, name) < 1:
-                raise QaselError(f"setting {name}: must be at least 1, got {getattr(self, name)}")
-        for name in ("dropout", "threshold"):
-            if not 0 <= getattr(self, name) < 1:
-                raise QaselError(f"setting {name}: must be in [0, 1), got {getattr(self, name)}")
+        sizes = ("hidden", "batch", "patience", "epochs", "pre_epochs", "walks")
+        self.check(CHOICES, positive=sizes, shares=("dropout", "threshold"))
 
     @property
     def alone(self) -> bool:

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 
 import torch
 from torch import Tensor, nn
-from torch.nn.utils.rnn import pack_padded_sequence
 
+from qasel.layers.lstm import last_states
 from qasel.papers.question_relevancy.tasks import MAIN_TASK, Pairs, Texts
 
 
@@ -77,7 +77,4 @@ class PairLSTM(nn.Module):
 def _encoded(lstm: nn.LSTM, texts: Texts, numbers: Tensor) -> Tensor:
     """The top layer's last states both ways, `[pairs, 2 hidden]`; each text is read once."""
     different, place = numbers.unique(return_inverse=True)
-    words, length = texts.words(different)
-    packed = pack_padded_sequence(words, length.cpu(), batch_first=True, enforce_sorted=False)
-    _, (states, _) = lstm(packed)
-    return torch.cat([states[-2], states[-1]], 1)[place]
+    return last_states(lstm, *texts.words(different))[place]

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from qasel.datasets import Dataset, load_dataset, load_pairs, pairs_of
 from qasel.errors import QaselError
 from qasel.text.features.distances import COLUMNS, NAMES, TRIGRAMS, WORDS
-from qasel.training.recipe import Recipe
+from qasel.training.recipe import SCALES, Recipe
 
 PAPER = "question-relevancy"
 
@@ -38,7 +38,7 @@ TABLE_1 = (*_MLP, *_LSTM, *BASELINES)
 
 CHOICES = {
     "variant": VARIANTS,
-    "scale": ("paper", "quick"),
+    "scale": SCALES,
     "words": WORDS,
     "trigrams": TRIGRAMS,
     "features": NAMES,
@@ -78,21 +78,11 @@ class RelevancyRecipe(Recipe):
     longest: int = 0  # words of a text that the BiLSTM reads
 
     def __post_init__(self) -> None:
-        for name, known in CHOICES.items():
-            chosen = getattr(self, name)
-            for value in (chosen,) if isinstance(chosen, str) else chosen:
-                if value not in known:
-                    told = f"unknown {name} {value!r} of {PAPER}"
-                    raise QaselError(f"{told}; known: {', '.join(known)}")
+        sizes = ("width", "batch", "epochs", "patience")
+        read = ("lstm_hidden", "longest") if self.lstm_layers else ()
+        self.check(CHOICES, positive=(*sizes, *read), shares=("dropout", "momentum"))
         if not self.features:
             raise QaselError("setting features: name at least one")
-        counts = ("width", "batch", "epochs", "patience")
-        for name in (*counts, *(("lstm_hidden", "longest") if self.lstm_layers else ())):
-            if getattr(self, name) < 1:
-                raise QaselError(f"setting {name}: must be at least 1, got {getattr(self, name)}")
-        for name in ("dropout", "momentum"):
-            if not 0 <= getattr(self, name) < 1:
-                raise QaselError(f"setting {name}: must be in [0, 1), got {getattr(self, name)}")
         if not 0 < self.share <= 1:
             raise QaselError(f"setting share: must be in (0, 1], got {self.share}")
 

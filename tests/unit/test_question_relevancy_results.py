@@ -1,0 +1,127 @@
+"""Paper 4's figures, claims, and what its notebook counts."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from ledger_rows import ledger_row
+
+from qasel.datasets.base import Candidate, Question, Split
+from qasel.errors import QaselError
+from qasel.papers.question_relevancy import claims, figures, recipe, teaching
+from qasel.papers.question_relevancy.recipes import LATER_TEST, MAIN, STL, VARIANTS
+from qasel.results.experiments import varied
+from qasel.results.readme import beside
+from qasel.results.tables import comparison, spelled
+
+PAPER = "question-relevancy"
+
+
+def row(variant=MAIN, seed=0, test=0.73, later=0.43, **changes):
+    chosen = recipe(variant, "semeval-cqa", seed=seed).change(**changes)
+    means = {"map": test, "mrr": test, "p1": test, "avgrec": test, "acc": test}
+    values = {f"q{i}": test + 0.01 * (i % 3) for i in range(8)}
+    made = ledger_row(chosen, {**means, "map": 0.7 + 0.01 * seed}, means, values)
+    made.scores[LATER_TEST] = dict.fromkeys(means, later)
+    made.per_question[LATER_TEST] = {"map": {f"r{i}": later for i in range(8)}}
+    return made
+
+
+def test_both_tests_of_one_training():
+    frame = comparison(PAPER, [row()]).set_index(["table", "row", "metric"])
+    assert frame.loc[("table-1", MAIN, "MAP"), "ours"] == pytest.approx(0.73)
+    later = frame.loc[("table-1", MAIN, "test-2017 MAP")]
+    assert later["ours"] == pytest.approx(0.43)
+    assert (later["data"], later["measure"]) == ("SemEval-2017 B", "MAP")
+    assert spelled(PAPER, "semeval-cqa", "MAP") == ("SemEval-2016 B", "MAP")
+    assert spelled("ms-ranker", "semeval-cqa", "MAP") == ("SemEval-2016 A", "MAP")
+    assert spelled("ms-ranker", "wikiqa", "dev MAP") == ("WikiQA", "dev MAP")
+    told = beside(PAPER, "table-1", [row()])
+    assert "| SemEval-2017 B accuracy |" in told
+
+
+def test_rows_that_differ_in_one_setting():
+    rows = [row(seed=1), row(), row(share=0.5), row(share=0.5, width=8), row(STL, share=0.2)]
+    found = varied(PAPER, MAIN, "semeval-cqa", "share", rows)
+    assert {share: [r.recipe["seed"] for r in group] for share, group in found.items()} == {
+        0.5: [0],
+        1.0: [0, 1],
+    }
+
+
+def test_figures_of_what_was_run():
+    told = []
+    names = {f"table-{i}" for i in (1, 2, 3)} | {"learning-curve", "hyperparameters", "network"}
+    rows = [row(v) for v in VARIANTS]
+    rows += [row(v, share=0.4) for v in (STL, MAIN)] + [row(batch=10), row(momentum=0.0)]
+    found = figures.figures(rows, told.append)
+    assert set(found) == {f"{PAPER}-{name}" for name in names}
+    assert not told
+    curve = found[f"{PAPER}-learning-curve"].axes[0]
+    assert [label.get_text() for label in curve.get_xticklabels()] == ["0.4", "1"]
+    grid = found[f"{PAPER}-hyperparameters"].axes
+    assert [axes.get_title(loc="left") for axes in grid] == ["pairs a batch", "momentum"]
+    assert set(figures.figures([], told.append)) == {f"{PAPER}-network"}
+    assert len(told) == 5
+
+
+def test_claims_beside_ours():
+    rows = [row(STL, seed, test=0.72) for seed in range(3)]
+    rows += [row(MAIN, seed, test=0.74) for seed in range(2)]
+    table = claims.claims(rows).set_index(["comparison", "test"])
+    line = table.loc[(f"{MAIN} over {STL}", "2016")]
+    assert (line["paper"], line["ours"], line["seeds"]) == ("+0.014**", "+0.020", 2)
+    assert line["verdict"] == "better, clearly"
+    assert table.loc[(f"{MAIN} over {STL}", "2017")]["ours"] == "+0.000"
+    assert table.loc[("MTL-MLP (ALL) over STL-MLP", "2016")]["ours"] == "not run"
+    told = claims.against_search([*rows, row("IR baseline", test=0.75)])
+    assert told[0].startswith("STL-MLP, 2016: MAP 0.7200, -0.0300")
+
+
+LISTS = Split(
+    "dev",
+    (
+        Question(
+            "a",
+            "red cat",
+            (Candidate("a0", "red dog", 0, 1), Candidate("a1", "a red cat", 1, 0)),
+        ),
+        Question("b", "blue bird", (Candidate("b0", "green", 0, 0), Candidate("b1", "x", 0, 1))),
+    ),
+)
+
+
+def test_the_ceiling_counts_lists_without_anything_relevant():
+    assert teaching.ceiling(LISTS) == 0.5
+
+
+def test_a_distance_alone_ranks_near_first_and_jaccard_large_first():
+    table = np.ones((4, 14))
+    table[1, 0] = 0.5  # cosine embedding: the relevant one is nearer
+    table[1, 13] = 0.5  # jaccard trigram: less alike than the other
+    found = teaching.alone(LISTS, table)
+    assert found["cosine embedding"] == pytest.approx(0.5)
+    assert found["jaccard trigram"] == pytest.approx(0.25)
+
+
+def test_distances_by_hand():
+    frame = teaching.by_hand("a b c d", "a b e")
+    assert frame["value"].round(4).tolist() == [0.4226, 3.0, -0.6931, 1.7321, 0.4]
+    assert frame["sum"]["cosine"] == "1 − 2 / √(4 · 3)"
+    table = teaching.table_of(range(14))
+    assert table["unigrams"].tolist() == [4, 5, 6, 7, 8]
+    assert pd.isna(table.loc["jaccard", "mean embedding"])
+
+
+def test_what_was_found_is_in_the_search_engines_order():
+    assert teaching.found_list(LISTS[0])["question"].tolist() == ["a red cat", "red dog"]
+    assert teaching.found_list(LISTS[0])["relevant"].tolist() == ["yes", ""]
+
+
+def test_the_notebooks_parameters():
+    made = teaching.chosen_recipes(
+        "STL-MLP,MTL-MLP (QA)", "sample", scale="quick", seed=3, settings="words=all"
+    )
+    assert list(made) == ["STL-MLP", "MTL-MLP (QA)"]
+    assert {(r.seed, r.words, r.protocol) for r in made.values()} == {(3, "all", "related")}
+    with pytest.raises(QaselError, match="unknown variant"):
+        teaching.chosen_recipes("STL", "sample", scale="quick", seed=0)

@@ -7,7 +7,7 @@ vectors too. GloVe's vectors are in the public domain (PDDL 1.0).
 
 import numpy as np
 
-from qasel.datasets.tables import read_table
+from qasel.datasets import load_dataset
 from qasel.paths import DATA
 from qasel.text import load_vectors, tokenize
 
@@ -17,7 +17,8 @@ FREQUENT = 4000
 def main() -> None:
     """Write data/sample/vectors.npz."""
     vectors = load_vectors("glove.6B.100d")
-    splits = [read_table(DATA / "sample" / f"{name}.tsv") for name in ("train", "dev", "test")]
+    sets = [load_dataset("sample", protocol) for protocol in ("all", "related")]
+    splits = [split for data in sets for split in data.splits.values()]
     texts = [q.text for split in splits for q in split]
     texts += [c.text for split in splits for q in split for c in q.candidates]
     words = {word for text in texts for word in tokenize(text)} | set(list(vectors.rows)[:FREQUENT])

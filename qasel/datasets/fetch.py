@@ -12,7 +12,14 @@ from qasel.datasets.download import download
 from qasel.datasets.lines import read_contents
 from qasel.datasets.load import SPLITS
 from qasel.datasets.places import LAYOUTS
-from qasel.datasets.registry import COLLECTIONS, Archive, Collection, checksums, collection
+from qasel.datasets.registry import (
+    COLLECTIONS,
+    RELATED,
+    Archive,
+    Collection,
+    checksums,
+    collection,
+)
 from qasel.errors import QaselError
 from qasel.paths import DATA, data_dirs
 
@@ -193,7 +200,7 @@ def _check_file(known: Collection, file: str, path: Path | None, entry: dict | N
 def _unsummed(known: Collection, summed: set[str]) -> list[str]:
     """Files of a collection that have no checksum: the sample's, and what archives add."""
     if known.name == "sample":
-        return [f"sample/{split}.tsv" for split in SPLITS]
+        return [f"sample/{kind}{split}.tsv" for kind in ("", f"{RELATED}-") for split in SPLITS]
     if known.archive is None:
         return []
     if not known.archive.unpack:

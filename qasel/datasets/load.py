@@ -4,7 +4,7 @@
 """
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from qasel.datasets.base import Dataset, Question, Split
@@ -20,8 +20,10 @@ from qasel.datasets.registry import (
     collection,
     unknown,
 )
-from qasel.datasets.related import related
+from qasel.datasets.rows import group_rows
 from qasel.datasets.semeval import read_semeval
+from qasel.datasets.semeval_tables import read_table as read_subtask
+from qasel.datasets.semeval_tasks import B
 from qasel.datasets.tables import JSON_SUFFIXES, read_questions, read_table
 from qasel.datasets.trecqa import read_jacana
 from qasel.errors import QaselError
@@ -53,7 +55,7 @@ def load_dataset(
     A folder has train, dev and test files. `protocol` says which questions count (see
     `qasel data list`; by default `answered` for the first two, `clean` for `trecqa`,
     `a-2016` for `semeval-cqa` and `all` for a folder). Questions are ranked for a question under
-    `semeval-cqa`'s `b-2016` and `b-2017`, and under the sample's stand-in for them, `related`.
+    `semeval-cqa`'s `b-2016` and `b-2017`, and under the sample's `related`, in the same form.
     Files are looked for in `data_dir`, `$QASEL_DATA`, `data/` and the user's
     cache. Candidates come in a fixed random order, `place` is the file's.
 
@@ -78,10 +80,9 @@ def load_dataset(
         )
     kept = _protocol(text, protocol, known.protocols, known.default)
     if text == "sample":
-        splits = _folder(DATA / "sample")
         if kept == RELATED:
-            return _dataset(text, kept, map(related, splits), scoring="semeval")
-        return _dataset(text, kept, _filtered(splits, kept))
+            return _dataset(text, kept, _related(), scoring="semeval")
+        return _dataset(text, kept, _filtered(_folder(DATA / "sample"), kept))
     folders = _searched(text, data_dir)
     if text == "semeval-cqa":
         union, notes = read_semeval(known, folders, kept)
@@ -155,6 +156,14 @@ def _folder(folder: Path) -> list[Split]:
     if not splits:
         raise QaselError(f"{folder}: no train, dev or test file (.tsv or .jsonl, may be .gz)")
     return splits
+
+
+def _related() -> Iterator[Split]:
+    """The sample's related questions, in tables of subtask B's form."""
+    for name in SPLITS:
+        path = DATA / "sample" / f"{RELATED}-{name}.tsv"
+        rows, _ = read_subtask(path, B)
+        yield group_rows(path, name, rows)
 
 
 def _wikiqa(known: Collection, folders: list[Path]) -> list[Split]:

@@ -21,7 +21,7 @@ QUESTION_PROTOCOLS = {
 """Which questions count, in a collection that does not name its own protocols."""
 
 RELATED = "related"
-"""The sample's protocol that stands in for SemEval's subtask B."""
+"""The sample's protocol under which questions are ranked for a question."""
 
 
 @dataclass(frozen=True)
@@ -83,15 +83,16 @@ COLLECTIONS = {
     for collection in (
         Collection(
             "sample",
-            "questions and answers written for qasel, bundled, in WikiQA's form",
+            "questions and answers, and related questions, written for qasel, bundled",
             "sample",
             source="part of qasel",
-            licence="that of qasel",
+            licence="CC0 1.0, its word vectors PDDL 1.0 (public domain)",
             citation="qasel",
             protocols={
                 **QUESTION_PROTOCOLS,
-                RELATED: "every question with the ten others that BM25 finds first for it, right "
-                "if about the same passage: a stand-in for SemEval's subtask B",
+                RELATED: "other texts, of an invented forum: every question with ten that a search "
+                "engine (BM25) found for it, right if their answers would help; the form of "
+                "SemEval's subtask B",
             },
             default="answered",
         ),

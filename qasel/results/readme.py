@@ -7,16 +7,19 @@ import pandas as pd
 from qasel.errors import QaselError
 from qasel.papers import PAPERS
 from qasel.paths import ROOT
-from qasel.results.ledger import Row
+from qasel.results.ledger import Row, mean_score
 from qasel.results.tables import (
     BELOW,
     FEWEST,
     NOT_RUN,
     REPRODUCED,
     comparison,
+    counted,
     markdown_table,
+    pick,
     provenance,
     published,
+    spelled,
 )
 
 README = ROOT / "README.md"
@@ -40,6 +43,26 @@ def beside(paper: str, table: str, rows: Iterable[Row] | None = None) -> str:
     frame = comparison(paper, rows)
     _, _, text = section(paper, frame[frame["table"] == table]).partition("\n\n")
     return text
+
+
+def not_printed(paper: str, rows: Iterable[Row] | None = None) -> str:
+    """Our rows that the paper has no number for (stand-ins, first stages), as Markdown."""
+    known = set(published(paper)["row"])
+    cells = []
+    for (variant, dataset), choices in sorted(counted(paper, rows).items()):
+        if variant in known:
+            continue
+        group = choices[pick(choices)]
+        scores = [
+            f"{mean_score(group, measure, split):.3f}"
+            for split, measure in (("dev", "map"), ("test", "map"), ("test", "mrr"))
+        ]
+        data, _ = spelled(paper, dataset, "MAP")
+        cells.append([variant, data, *scores, str(len(group)), pick(choices) or "none"])
+    if not cells:
+        return "Nothing was run yet that the paper has no number for."
+    header = ["row", "data", "dev MAP", "MAP", "MRR", "runs", "vectors or encoder"]
+    return markdown_table(header, cells, {2, 3, 4, 5})
 
 
 def section(paper: str, frame: pd.DataFrame) -> str:

@@ -27,7 +27,7 @@ def test_list_names_every_collection(capsys, tmp_path):
     status, out, err = qasel(capsys, "data", "list", "--data-dir", tmp_path)
     assert (status, err) == (0, "")
     assert all(re.search(f"^{re.escape(name)} ", out, re.MULTILINE) for name in COLLECTIONS)
-    row = r"^sample +all, answered\*, mixed, related +3 of 3 +bundled"
+    row = r"^sample +all, answered\*, mixed, related +6 of 6 +bundled"
     assert re.search(row, out, re.MULTILINE)
     assert re.search("^fnc-1 +pairs +0 of 4 +by hand", out, re.MULTILINE)
 

@@ -27,16 +27,21 @@ def chosen_recipes(systems: str, dataset: str, **settings) -> dict[str, Recipe]:
     return shared.chosen_recipes(PAPER, systems, dataset, **settings)
 
 
-def found_list(question: Question) -> pd.DataFrame:
-    """A question's candidates in the search engine's order."""
+def found_list(question: Question, longest: int = 200) -> pd.DataFrame:
+    """A question's candidates in the search engine's order, cut to be read."""
     placed = sorted(question.candidates, key=lambda candidate: candidate.place)
     return pd.DataFrame(
         {
             "found": [candidate.place + 1 for candidate in placed],
             "relevant": ["yes" if candidate.label else "" for candidate in placed],
-            "question": [candidate.text for candidate in placed],
+            "question": [cut(candidate.text, longest) for candidate in placed],
         }
     ).set_index("found")
+
+
+def cut(text: str, longest: int) -> str:
+    """The beginning of a text."""
+    return text if len(text) <= longest else text[: longest - 1] + "…"
 
 
 def ceiling(split: Split) -> float:
@@ -149,14 +154,10 @@ def map_of_each(found: Mapping[str, pd.Series]) -> HouseFigure:
 
 def task_examples(task: PairTask, each: int = 1, longest: int = 90) -> pd.DataFrame:
     """The first pairs of each class of a task, cut to be read."""
-
-    def cut(text: str) -> str:
-        return text if len(text) <= longest else text[: longest - 1] + "…"
-
     lines = []
     for number, label in enumerate(task.labels):
         chosen = [pair for pair in task.pairs if pair.label == number][:each]
-        lines += [(label, cut(pair.left), cut(pair.right)) for pair in chosen]
+        lines += [(label, cut(pair.left, longest), cut(pair.right, longest)) for pair in chosen]
     return pd.DataFrame(lines, columns=["label", "left", "right"]).set_index("label")
 
 

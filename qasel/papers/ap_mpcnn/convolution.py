@@ -1,0 +1,137 @@
+"""Holistic convolution of widths 1 to M with max pooling (sections 3.1.2-3.1.4), done sparsely.
+
+A window is a sum of words, each through the weights of its place in the window (a tap), and
+attention only scales words: W·[x; a·x] = W₁·x + a·(W₂·x). So every *different* word of a batch is
+projected once, by one matrix product, however often it occurs and whatever it is paired with; what
+depends on the pair are sums of scaled rows of that table. Of these the maximum keeps one window a
+filter. The search for it needs no gradient: only the winners are then read from the table again.
+
+Shapes: U different words, R sentences (or pairs), L words of the longest, M widths, T = 1 + … + M
+taps, F filters, p parts of an input (1, or 2 with the weighted copy beside the vector).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+
+from qasel.papers.ap_mpcnn.search import largest_windows
+
+
+@dataclass(frozen=True)
+class Winners:
+    """The words in the windows that max pooling keeps, `[R, T, F]` each.
+
+    `row` are rows of the table, 0 (the word that is nothing) where a window sticks out of its
+    sentence; `weight` are the words' attention weights, None without attention.
+    """
+
+    row: Tensor
+    weight: Tensor | None = None
+
+    def of(self, index: Tensor) -> "Winners":
+        """The winners of some rows, repeated at will."""
+        return Winners(self.row[index], None if self.weight is None else self.weight[index])
+
+    @classmethod
+    def join(cls, parts: Sequence["Winners"]) -> "Winners":
+        """One after the other."""
+        weights = [part.weight for part in parts if part.weight is not None]
+        rows = torch.cat([part.row for part in parts])
+        return cls(rows, torch.cat(weights) if weights else None)
+
+
+class HolisticConvolution(nn.Module):
+    """`filters` holistic filters of each width 1 to `widths`, tanh, max over the windows.
+
+    `wide`: zeros stand before and after a sentence, so that every word is in as many windows as
+    any other (|S| + w − 1 windows, Kalchbrenner et al. 2014). Otherwise windows lie within it
+    (|S| − w + 1); a sentence shorter than a window has one, filled up with zeros. These zeros
+    belong to the method; a batch's padding is in no window that counts.
+    """
+
+    def __init__(self, size: int, filters: int, widths: int, *, weighted: bool, wide: bool) -> None:
+        super().__init__()
+        self.parts, self.wide, self.filters = 1 + weighted, wide, filters
+        self.widths = range(1, widths + 1)
+        self.convolutions = nn.ModuleList(
+            nn.Conv1d(self.parts * size, filters, width) for width in self.widths
+        )
+
+    def project(self, words: Tensor) -> Tensor:
+        """Words `[U, d]` → the table `[U, T, p, F]`; row 0 must be zeros."""
+        weights = [c.weight.unflatten(1, (self.parts, -1)) for c in self.convolutions]
+        taps = torch.cat([w.permute(2, 3, 1, 0) for w in weights], dim=1)  # [d, T, p, F]
+        return (words @ taps.flatten(1)).view(len(words), *taps.shape[1:])
+
+    def windows(self, table: Tensor, place: Tensor, weight: Tensor | None, width: int) -> Tensor:
+        """The sums of all windows of a width, `[R, L + width − 1, F]`, the first with one word.
+
+        `place` `[R, L]` are the words' rows in the table (0: padding), `weight` their attention.
+        """
+        rows, longest = place.shape
+        sums = table.new_zeros(rows, longest + width - 1, self.filters)
+        for offset in range(width):
+            tap = self._first_tap(width) + offset
+            part = table[:, tap, 0][place]
+            if weight is not None:
+                part = part.addcmul(weight[..., None].to(part), table[:, tap, 1][place])
+            sums[:, width - 1 - offset :][:, :longest] += part
+        return sums
+
+    def allowed(self, length: Tensor, longest: int, width: int) -> Tensor:
+        """Which of those windows count, `[R, L + width − 1]`, of sentences of `length` `[R]`."""
+        start = torch.arange(1 - width, longest, device=length.device)
+        if self.wide:
+            return start < length[:, None]
+        return (start >= 0) & (start <= (length[:, None] - width).clamp(min=0))
+
+    @torch.no_grad()
+    def best(self, table: Tensor, place: Tensor, length: Tensor, weight: Tensor | None) -> Tensor:
+        """First word of the largest window of each width and filter, `[R, M, F]`; may be < 0."""
+        found = []
+        for width in self.widths:
+            sums = self.windows(table, place, weight, width)
+            counts = self.allowed(length, place.shape[1], width)[..., None]
+            found.append(sums.masked_fill(~counts, -torch.inf).argmax(1) - (width - 1))
+        return torch.stack(found, dim=1)
+
+    def winners(
+        self, table: Tensor, place: Tensor, length: Tensor, weight: Tensor | None
+    ) -> Winners:
+        """The words that make up the largest windows."""
+        if table.device.type == "cpu" and table.dtype == torch.float32:
+            widths = len(self.widths)
+            start = largest_windows(table, place, length, weight, widths, self.wide)
+        else:
+            start = self.best(table, place, length, weight)
+        taps = [start[:, w - 1] + offset for w in self.widths for offset in range(w)]
+        word = torch.stack(taps, dim=1)
+        inside = (word >= 0) & (word < place.shape[1])
+        index = word.clamp(0, place.shape[1] - 1).flatten(1)
+        row = torch.where(inside, place.gather(1, index).view_as(word), 0)
+        return Winners(row, None if weight is None else weight.gather(1, index).view_as(word))
+
+    def pool(self, table: Tensor, winners: Winners) -> Tensor:
+        """What max pooling leaves of the sentences, `[R, M, F]`: tanh of the largest windows.
+
+        (tanh after the maximum equals tanh before it.)
+        """
+        taps, parts, filters = table.shape[1:]
+        first = torch.arange(taps, device=table.device)[:, None] * parts * filters
+        first = first + torch.arange(filters, device=table.device)
+        index = winners.row * (taps * parts * filters) + first
+        flat = table.flatten()
+        # One gather for all: each would have a gradient of the size of the table.
+        places = torch.stack([index + part * filters for part in range(parts)])
+        sums, *copy = flat.gather(0, places.flatten()).view(places.shape).float()
+        if winners.weight is not None:
+            sums = sums + winners.weight * copy[0]
+        by_width = [part.sum(1) for part in sums.split(list(self.widths), dim=1)]
+        bias = torch.stack([convolution.bias for convolution in self.convolutions])
+        return (torch.stack(by_width, dim=1) + bias).tanh()
+
+    @staticmethod
+    def _first_tap(width: int) -> int:
+        return width * (width - 1) // 2

@@ -1,0 +1,141 @@
+"""AP-MPCNN: attention, holistic convolution, comparison, a small network (section 3).
+
+Shapes: P pairs of a batch, d numbers a word vector, M widths, F filters.
+"""
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor, nn
+
+from qasel.papers.ap_mpcnn.attention import attention_weights, unit
+from qasel.papers.ap_mpcnn.comparison import compared_size, horizontal, vertical
+from qasel.papers.ap_mpcnn.convolution import HolisticConvolution, Winners
+from qasel.text import PADDING
+from qasel.text.features.overlap import Idf, is_content, overlap_features, word_tables
+from qasel.training.batching import Batch, Tile
+
+UNKNOWN = 0.25
+"""Numbers of the vector for unknown words are drawn from −0.25 … 0.25 (section 3.1)."""
+
+
+class APMPCNN(nn.Module):
+    """Scores pairs of sentences; each part of the paper can be left out.
+
+    `attention` puts a copy of each word, scaled by its attention weight, beside the word;
+    `wide` surrounds sentences with zeros; `sparse` adds the four overlap features to what is
+    compared. Those read the tables `content` and `idf` `[words]`, which the model keeps (and
+    starts out without stop words and with idf 0).
+
+    A word whose vector is all 0 is unknown: all such words have one vector, drawn once.
+    """
+
+    def __init__(
+        self,
+        vectors: Tensor,
+        *,
+        filters: int,
+        widths: int,
+        hidden: int,
+        dropout: float,
+        attention: bool,
+        wide: bool,
+        sparse: bool,
+        difference: str = "sum",
+        train_vectors: bool = False,
+    ) -> None:
+        super().__init__()
+        self.attention, self.sparse, self.difference = attention, sparse, difference
+        self.vectors = nn.Parameter(vectors.clone(), requires_grad=train_vectors)
+        self.register_buffer("unknown", torch.empty(vectors.shape[1]).uniform_(-UNKNOWN, UNKNOWN))
+        if sparse:
+            self.register_buffer("content", torch.ones(len(vectors), dtype=torch.bool))
+            self.register_buffer("idf", torch.zeros(len(vectors)))
+            self.register_buffer("unseen", torch.zeros(()))  # idf of a word met after training
+        self.convolution = HolisticConvolution(
+            vectors.shape[1], filters, widths, weighted=attention, wide=wide
+        )
+        self.hidden = nn.Linear(compared_size(filters, widths, sparse), hidden)
+        self.dropout = nn.Dropout(dropout)
+        self.output = nn.Linear(hidden, 1)
+
+    def count_words(self, words: Sequence[str], idf: Idf) -> None:
+        """Learn what sparse features need to know of the words that the numbers stand for."""
+        self.unseen.fill_(idf(""))
+        for table, values in zip((self.content, self.idf), word_tables(words, idf), strict=True):
+            table.copy_(values)
+
+    @torch.inference_mode(False)
+    def add_words(self, words: Sequence[str]) -> None:
+        """Learn the same of words that get the next numbers; the training texts have none."""
+        if self.sparse:
+            content = torch.tensor([is_content(word) for word in words], dtype=torch.bool)
+            self.content = torch.cat([self.content, content.to(self.content.device)])
+            self.idf = torch.cat([self.idf, self.unseen.expand(len(words))])
+
+    def words(self, numbers: Tensor) -> Tensor:
+        """Vectors of word numbers, `[…, d]`: zeros for padding, one vector for unknown words."""
+        found = self.vectors[numbers]
+        found = torch.where((found == 0).all(-1, keepdim=True), self.unknown, found)
+        return found * (numbers != PADDING)[..., None]
+
+    def weights(self, tile: Tile, units: Tensor, place: Tensor) -> tuple[Tensor, Tensor]:
+        """Attention weights of the words of each pair of a tile, `[P, n]` and `[P, m]`.
+
+        `units` `[U, d]` are unit vectors of the batch's words, `place` where a word is there.
+        """
+        question, real = tile.question[tile.question_of], tile.real_question[tile.question_of]
+        answer = units[place[tile.answer]]
+        return attention_weights(units[place[question]], answer, real, tile.real_answer)
+
+    def pooled(self, batch: Batch) -> tuple[Tensor, Tensor]:
+        """Both sentences of all pairs after max pooling, `[P, M, F]` each (equation 13)."""
+        present = [part.flatten() for tile in batch.tiles for part in (tile.question, tile.answer)]
+        # Padding is always among them, and sorted first: row 0 of the table is zeros.
+        numbers = torch.cat([present[0].new_tensor([PADDING]), *present]).unique()
+        place = numbers.new_zeros(len(self.vectors))
+        place[numbers] = torch.arange(len(numbers), device=numbers.device)
+        words = self.words(numbers)
+        units = unit(words)
+        table = self.convolution.project(words)
+        questions, answers = zip(
+            *(self._winners(tile, table, units, place) for tile in batch.tiles), strict=True
+        )
+        # One look-up for the batch: each would have a gradient of the size of the table.
+        both = self.convolution.pool(table, Winners.join([*questions, *answers]))
+        question, answer = both.chunk(2)
+        return question, answer
+
+    def _winners(
+        self, tile: Tile, table: Tensor, units: Tensor, place: Tensor
+    ) -> tuple[Winners, Winners]:
+        find = self.convolution.winners
+        if self.attention:
+            of_question, of_answer = self.weights(tile, units, place)
+            pairs = tile.question_of
+            question = place[tile.question[pairs]]
+            asked = find(table, question, tile.question_length[pairs], of_question)
+            return asked, find(table, place[tile.answer], tile.answer_length, of_answer)
+        asked = find(table, place[tile.question], tile.question_length, None).of(tile.question_of)
+        return asked, find(table, place[tile.answer], tile.answer_length, None)
+
+    def compared(self, batch: Batch) -> Tensor:
+        """H_v (figure 9): horizontal, vertical and sparse features of all pairs, `[P, entries]`."""
+        question, answer = self.pooled(batch)
+        parts = [horizontal(question, answer), vertical(question, answer, self.difference)]
+        if self.sparse:
+            parts.append(torch.cat([self.overlap(tile) for tile in batch.tiles]))
+        return torch.cat(parts, dim=1)
+
+    def overlap(self, tile: Tile) -> Tensor:
+        """The four sparse features of the pairs of a tile, `[P, 4]` (equations 16-19)."""
+        question = tile.question[tile.question_of]
+        return overlap_features(question, tile.answer, self.content, self.idf)
+
+    def predict(self, compared: Tensor) -> Tensor:
+        """Log odds that an answer is right, `[P]`: equations 22 and 23 before the sigmoid."""
+        return self.output(self.dropout(self.hidden(compared).tanh()))[:, 0].float()
+
+    def forward(self, batch: Batch) -> Tensor:
+        """Log odds, `[questions, candidates]`, 0 at padding. f(q, p) is their sigmoid."""
+        return batch.as_lists(self.predict(self.compared(batch)))

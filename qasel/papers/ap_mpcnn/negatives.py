@@ -1,0 +1,48 @@
+"""Which wrong answers a right one is set against, and the triplet loss (section 3.3).
+
+Over padded lists, `[questions, candidates]`: `scores` are f(q, p), probabilities; `labels` are 0 or
+1 (0 at padding), `mask` is true where there is a candidate. A choice of triplets is a table
+`[questions, candidates, candidates]`, true where the first candidate (right) is set against the
+second (wrong).
+"""
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+NEGATIVES = ("nearest", "highest", "random")
+"""Ways to choose: by distance to the right answer's score, by the score, or by chance."""
+
+
+def choose(scores: Tensor, labels: Tensor, mask: Tensor, count: int, by: str) -> Tensor:
+    """At most `count` wrong answers for every right one: the triplets.
+
+    `by="nearest"`: those most similar to the right answer, which is to say that the model gives
+    them the most similar scores. `by="highest"`: those with the highest scores. `by="random"`:
+    any. A list without right or without wrong answers has no triplets, and one with fewer than
+    `count` wrong answers gives them all.
+    """
+    scores = scores.detach()
+    positive = mask & (labels > 0.5)
+    negative = mask & (labels <= 0.5)
+    pairs = positive[:, :, None] & negative[:, None, :]
+    if by == "nearest":
+        far = (scores[:, :, None] - scores[:, None, :]).abs()
+    elif by == "highest":
+        far = (-scores[:, None, :]).expand(pairs.shape)
+    else:
+        far = torch.rand(pairs.shape, device=scores.device)
+    far = far.masked_fill(~pairs, torch.inf)
+    kept = far.topk(min(count, far.shape[2]), dim=2, largest=False).indices
+    return torch.zeros_like(pairs).scatter(2, kept, True) & pairs
+
+
+def triplet_loss(scores: Tensor, triplets: Tensor, margin: float) -> Tensor:
+    """Mean over the triplets of max(0, margin − (f(q, p⁺) − f(q, p⁻))) (equation 24); 0 for none.
+
+    (The paper prints the sum; to Adam the two differ only beside the regularisation, which is the
+    optimiser's here.)
+    """
+    gap = scores[:, :, None] - scores[:, None, :]
+    loss = F.relu(margin - gap) * triplets
+    return loss.sum() / triplets.sum().clamp(min=1)

@@ -1,0 +1,104 @@
+"""Paper 5 as a ranker: the model, its losses, its words' tables and its optimiser."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from qasel.datasets.base import Split
+from qasel.evaluation import evaluate
+from qasel.papers.ap_mpcnn.batches import CountedLists
+from qasel.papers.ap_mpcnn.model import APMPCNN
+from qasel.papers.ap_mpcnn.negatives import choose, triplet_loss
+from qasel.papers.ap_mpcnn.recipes import APMPCNNRecipe
+from qasel.rankers.base import History
+from qasel.text.features.overlap import Idf
+from qasel.training.batching import Batch
+from qasel.training.neural import NeuralRanker
+from qasel.training.trainer import Schedule, train
+
+
+class APMPCNNRanker(NeuralRanker):
+    """Any variant of paper 5."""
+
+    recipe_type = APMPCNNRecipe
+    recipe: APMPCNNRecipe
+    network: APMPCNN
+
+    def build(self, vectors: Tensor) -> nn.Module:
+        """The network in the recipe's sizes, with the recipe's parts."""
+        r = self.recipe
+        return APMPCNN(
+            vectors,
+            filters=r.filters,
+            widths=r.widths,
+            hidden=r.hidden,
+            dropout=r.dropout,
+            attention=r.attention,
+            wide=r.wide,
+            sparse=r.sparse,
+            difference=r.difference,
+            train_vectors=r.vectors_rate > 0,
+        )
+
+    def prepare(self, *splits: Split) -> None:
+        """Take the words of some splits; idf is that of the first one's candidates."""
+        texts = [c.text for question in splits[0] for c in question.candidates]
+        idf = Idf.of(texts) if self.recipe.sparse else None
+        super().prepare(*splits)
+        if idf:
+            self.network.count_words(self.vocabulary.words, idf)
+
+    def fit(
+        self,
+        train_split: Split,
+        dev_split: Split,
+        folder: Path | None = None,
+        on_epoch: Callable[[list[dict[str, float]]], None] | None = None,
+    ) -> History:
+        """Train on the lists of one split that have what the loss needs, choose on the other."""
+        self.prepare(train_split, dev_split)
+        data = CountedLists(self._on_device(train_split), self.recipe.pairwise)
+        dev_data = self._on_device(dev_split)
+        return train(
+            self.network,
+            self.optimizer(),
+            self.losses,
+            data,
+            lambda: evaluate(self._run(dev_data), dev_split).map,
+            self.schedule(),
+            folder,
+            on_epoch,
+        )
+
+    def optimizer(self) -> torch.optim.Optimizer:
+        """Adam, the regularisation as its weight decay; the word vectors have none."""
+        found = super().optimizer()
+        found.param_groups[0]["weight_decay"] = self.recipe.regularization
+        return found
+
+    def losses(self, batch: Batch) -> dict[str, Tensor]:
+        """The triplet loss, or cross entropy where ranking is not pairwise."""
+        r, log_odds = self.recipe, self.network(batch)
+        if not r.pairwise:
+            wanted = batch.labels[batch.mask]
+            return {"loss": F.binary_cross_entropy_with_logits(log_odds[batch.mask], wanted)}
+        f = log_odds.sigmoid()
+        triplets = choose(f, batch.labels, batch.mask, r.negatives, r.negatives_by)
+        return {"loss": triplet_loss(f, triplets, r.margin)}
+
+    def scores(self, batch: Batch) -> Tensor:
+        """Log odds: they sort as f(q, p) does, and never saturate."""
+        return self.network(batch)
+
+    def schedule(self) -> Schedule:
+        """A fixed number of epochs; the rate falls a little each, as much as the paper's steps."""
+        r = self.recipe
+        return Schedule(r.epochs, r.epochs, r.batch, r.seed, r.decay ** (1 / r.decay_every))
+
+    def _extend(self, words: list[str]) -> None:
+        known = len(self.vocabulary)
+        super()._extend(words)
+        self.network.add_words(self.vocabulary.words[known:])

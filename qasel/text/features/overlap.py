@@ -1,0 +1,99 @@
+"""How many words a question and an answer share: the four sparse features, for many pairs at once.
+
+Sequiera et al. (2017), as AP-MPCNN uses them (its equations 16-20). Q and A are sets of words.
+Words are those of `tokenize`; stop words are what `content_words` drops, so punctuation is among
+them.
+"""
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from qasel.errors import QaselError
+from qasel.text.tokens import content_words, tokenize
+from qasel.text.vocabulary import PADDING
+
+FEATURES = ("shared", "shared, no stop words", "idf", "idf, no stop words")
+"""The four features, in the order of their columns."""
+
+
+@dataclass(frozen=True)
+class Idf:
+    """Inverse document frequency (equation 20) of a corpus of `documents` sentences.
+
+    `counts` says how many of them have a word. idf = log(N / n): a word in none of them, for
+    which that says nothing, counts like one in a single sentence.
+    """
+
+    documents: int
+    counts: dict[str, int]
+
+    @classmethod
+    def of(cls, texts: Iterable[str]) -> "Idf":
+        """Count the words of the different texts.
+
+        Raises `QaselError` for fewer than two: every word's idf would be log 1 = 0.
+        """
+        different = list(dict.fromkeys(texts))
+        if len(different) < 2:
+            raise QaselError(
+                "idf needs at least 2 different sentences to count words in, got "
+                f"{len(different)}: train on more candidates, or without sparse features"
+            )
+        return cls(
+            len(different), Counter(word for text in different for word in set(tokenize(text)))
+        )
+
+    def __call__(self, word: str) -> float:
+        """The idf of a word, 0 to log N."""
+        return math.log(self.documents / max(self.counts.get(word, 0), 1))
+
+
+def is_content(word: str) -> bool:
+    """Whether a word is no stop word (nor punctuation).
+
+    A stop word with its full stop ("etc.") is one too, which `content_words` tells only of a
+    text's last word.
+    """
+    return bool(content_words(word))
+
+
+def word_tables(words: Sequence[str], idf: Idf) -> tuple[Tensor, Tensor]:
+    """Whether each word is no stop word, and its idf, `[words]` each; word 0 is padding."""
+    content = torch.tensor([is_content(word) for word in words], dtype=torch.bool)
+    return content, torch.tensor([idf(word) if word else 0.0 for word in words])
+
+
+def overlap_features(question: Tensor, answer: Tensor, content: Tensor, idf: Tensor) -> Tensor:
+    """The four features of P pairs, `[P, 4]` (equations 16-19; columns: `FEATURES`).
+
+    `question` `[P, n]` and `answer` `[P, m]` are word numbers, `PADDING` where there is no word;
+    `content` and `idf` `[words]` are those of `word_tables`. Where neither sentence has a word
+    that counts, a feature is 0.
+    """
+    question, asked = _different(question)
+    _, given = _different(answer)
+    _, given_content = _different(torch.where(content[answer], answer, PADDING))
+    shared = asked & (question[:, :, None] == answer[:, None, :]).any(2)
+    plain = torch.stack([shared, shared & content[question]], dim=1).to(idf)  # [P, 2, n]
+    weighted = plain * idf[question][:, None]
+    total = torch.stack(
+        [
+            asked.sum(1) + given.sum(1),
+            (asked & content[question]).sum(1) + given_content.sum(1),
+        ],
+        dim=1,
+    ).clamp(min=1)
+    return torch.cat([plain.sum(2) / total, weighted.sum(2) / total], dim=1)
+
+
+def _different(numbers: Tensor) -> tuple[Tensor, Tensor]:
+    """Rows sorted, and where in them a word stands for the first time."""
+    ordered = numbers.sort(1).values
+    first = torch.ones_like(ordered, dtype=torch.bool)
+    first[:, 1:] = ordered[:, 1:] != ordered[:, :-1]
+    return ordered, first & (ordered != PADDING)

@@ -22,7 +22,7 @@ from qasel.training import checkpoint
 from qasel.training.batching import Batch, EncodedSplit
 from qasel.training.devices import seed_all
 from qasel.training.recipe import Recipe
-from qasel.training.trainer import Schedule, train
+from qasel.training.trainer import Schedule, TrainingData, train
 
 RANK_BATCH = 60
 """Questions a batch when only ranking."""
@@ -94,7 +94,7 @@ class NeuralRanker(ABC):
     ) -> History:
         """Train on one split, choose the epoch on the other; see `trainer.train`."""
         self.prepare(train_split, dev_split)
-        data, dev_data = self._on_device(train_split), self._on_device(dev_split)
+        data, dev_data = self.training_data(train_split), self._on_device(dev_split)
         return train(
             self.network,
             self.optimizer(),
@@ -105,6 +105,10 @@ class NeuralRanker(ABC):
             folder,
             on_epoch,
         )
+
+    def training_data(self, split: Split) -> TrainingData:
+        """What an epoch goes through: whole lists, a batch of questions at a time."""
+        return self._on_device(split)
 
     def prepare(self, *splits: Split) -> None:
         """Take the words of some splits and make the network, as it is before training."""

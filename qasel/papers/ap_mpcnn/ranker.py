@@ -1,23 +1,18 @@
 """Paper 5 as a ranker: the model, its losses, its words' tables and its optimiser."""
 
-from collections.abc import Callable
-from pathlib import Path
-
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
 from qasel.datasets.base import Split
-from qasel.evaluation import evaluate
 from qasel.papers.ap_mpcnn.batches import CountedLists
 from qasel.papers.ap_mpcnn.model import APMPCNN
 from qasel.papers.ap_mpcnn.negatives import choose, triplet_loss
 from qasel.papers.ap_mpcnn.recipes import APMPCNNRecipe
-from qasel.rankers.base import History
 from qasel.text.features.overlap import Idf
 from qasel.training.batching import Batch
 from qasel.training.neural import NeuralRanker
-from qasel.training.trainer import Schedule, train
+from qasel.training.trainer import Schedule
 
 
 class APMPCNNRanker(NeuralRanker):
@@ -51,27 +46,9 @@ class APMPCNNRanker(NeuralRanker):
         if idf:
             self.network.count_words(self.vocabulary.words, idf)
 
-    def fit(
-        self,
-        train_split: Split,
-        dev_split: Split,
-        folder: Path | None = None,
-        on_epoch: Callable[[list[dict[str, float]]], None] | None = None,
-    ) -> History:
-        """Train on the lists of one split that have what the loss needs, choose on the other."""
-        self.prepare(train_split, dev_split)
-        data = CountedLists(self._on_device(train_split), self.recipe.pairwise)
-        dev_data = self._on_device(dev_split)
-        return train(
-            self.network,
-            self.optimizer(),
-            self.losses,
-            data,
-            lambda: evaluate(self._run(dev_data), dev_split).map,
-            self.schedule(),
-            folder,
-            on_epoch,
-        )
+    def training_data(self, split: Split) -> CountedLists:
+        """The lists of a split that have what the loss needs."""
+        return CountedLists(self._on_device(split), self.recipe.pairwise)
 
     def optimizer(self) -> torch.optim.Optimizer:
         """Adam, the regularisation as its weight decay; the word vectors have none."""

@@ -22,6 +22,8 @@ PAPERS = {
     "Selection (Zhang et al. 2020)",
     "question-relevancy": "A Strong Baseline for Question Relevancy Ranking "
     "(González-Garduño, Augenstein and Søgaard 2018)",
+    "ap-mpcnn": "Attention-based Pairwise Multi-Perspective Convolutional Neural Network for "
+    "Answer Selection in Question Answering (Mozafari, Nematbakhsh and Fatemi)",
 }
 
 

@@ -35,7 +35,7 @@ class TrainingData(Protocol):
 class Schedule:
     """How long and how to train: `patience` epochs without a better dev MAP end it.
 
-    After each epoch the learning rates are multiplied by `decay`.
+    After every `decay_every` epochs the learning rates are multiplied by `decay`.
     """
 
     epochs: int
@@ -43,6 +43,7 @@ class Schedule:
     batch: int
     seed: int
     decay: float = 1.0
+    decay_every: int = 1
 
 
 def train(
@@ -75,7 +76,7 @@ def train(
             started = time.perf_counter()
             row = {"epoch": float(len(epochs) + 1)}
             for group, rate in zip(optimizer.param_groups, rates, strict=True):
-                group["lr"] = rate * schedule.decay ** len(epochs)
+                group["lr"] = rate * schedule.decay ** (len(epochs) // schedule.decay_every)
             row |= _epoch(network, optimizer, losses, data, schedule, len(epochs) + 1)
             network.eval()
             row["dev_map"] = dev_map()
@@ -129,16 +130,16 @@ def _epoch(
     network.train()
     order = torch.Generator().manual_seed(schedule.seed * 1_000_003 + epoch)
     sums: dict[str, Tensor] = {}
-    batches = data.batches(schedule.batch, order)
-    total = -(-len(data) // schedule.batch)
-    for batch in tqdm(batches, total=total, desc=f"epoch {epoch}", leave=False, unit="batch"):
-        with _precision(data.device):
-            parts = losses(batch)
-        optimizer.zero_grad(set_to_none=True)
-        parts["loss"].backward()
-        optimizer.step()
-        for name, value in parts.items():
-            sums[name] = sums.get(name, 0.0) + value.detach() * len(batch.index)
+    with tqdm(total=len(data), desc=f"epoch {epoch}", leave=False, unit="item") as bar:
+        for batch in data.batches(schedule.batch, order):
+            with _precision(data.device):
+                parts = losses(batch)
+            optimizer.zero_grad(set_to_none=True)
+            parts["loss"].backward()
+            optimizer.step()
+            for name, value in parts.items():
+                sums[name] = sums.get(name, 0.0) + value.detach() * len(batch.index)
+            bar.update(len(batch.index))
     return {name: float(value) / len(data) for name, value in sums.items()}
 
 

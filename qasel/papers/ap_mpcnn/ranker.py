@@ -71,9 +71,9 @@ class APMPCNNRanker(NeuralRanker):
         return self.network(batch)
 
     def schedule(self) -> Schedule:
-        """A fixed number of epochs; the rate falls a little each, as much as the paper's steps."""
+        """A fixed number of epochs; the learning rate falls in steps."""
         r = self.recipe
-        return Schedule(r.epochs, r.epochs, r.batch, r.seed, r.decay ** (1 / r.decay_every))
+        return Schedule(r.epochs, r.epochs, r.batch, r.seed, r.decay, r.decay_every)
 
     def _extend(self, words: list[str]) -> None:
         known = len(self.vocabulary)

@@ -11,7 +11,8 @@ from torch import Tensor
 
 from qasel.errors import QaselError
 from qasel.text import Vectors
-from qasel.text.features.distances import INDEX, WORDS, distances
+from qasel.text.features.bags import WORDS
+from qasel.text.features.distances import INDEX, distances
 
 
 class KnowsDistances(Protocol):
@@ -82,8 +83,8 @@ class Wording:
 class Systems:
     """Rankers by name that read the same distances.
 
-    Raises `QaselError` when there is none, when one is not trained or reads the texts as well,
-    and when they read different distances.
+    Raises `QaselError` when there is none, when one is not trained or reads anything but the
+    fourteen distances, and when they read different ones.
     """
 
     def __init__(self, rankers: Mapping[str, KnowsDistances]) -> None:
@@ -92,6 +93,8 @@ class Systems:
                 raise QaselError(f"{name} has no trained network to explore")
             if ranker.recipe.lstm_layers:
                 raise QaselError(f"{name} also reads the texts; give systems on distances alone")
+            if other := sorted(set(ranker.recipe.features) - set(INDEX)):
+                raise QaselError(f"{name} reads {other[0]!r}; give systems on the fourteen alone")
         sources = {(r.recipe.words, r.recipe.trigrams, r.vectors.name) for r in rankers.values()}
         if len(sources) != 1:
             what = "read different distances (words, trigrams or vectors); explore them apart"

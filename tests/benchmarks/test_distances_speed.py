@@ -11,14 +11,18 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from distances_reference import slow_distances
+from distances_reference import slow_distances, slow_tfidf_distances
 
 from qasel.datasets import load_dataset
 from qasel.text import load_vectors, tokenize
-from qasel.text.features.distances import NAMES, TRIGRAMS, distances
+from qasel.text.features.bags import TRIGRAMS
+from qasel.text.features.distances import NAMES, distances
+from qasel.text.features.tfidf import TFIDF_NAMES, tfidf_distances
 
 PLAIN = 50
 """Pairs that the plain way is timed on."""
+CORPUS = 500
+"""Texts that idf is counted in: the plain way counts anew for each pair."""
 
 
 def of_sample(_):
@@ -65,12 +69,17 @@ def seconds(function, *arguments, **options):
     return time.perf_counter() - started, result
 
 
-@pytest.mark.parametrize("name", SETS)
-def test_vectorised_against_pair_by_pair(name, capsys):
+def read(name):
+    """The pairs of a set."""
     folder = os.environ.get("QASEL_DATA")
     if name != "sample" and not folder:
         pytest.skip("set QASEL_DATA to a folder with the real data")
-    pairs = SETS[name](Path(folder or "."))
+    return SETS[name](Path(folder or "."))
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_vectorised_against_pair_by_pair(name, capsys):
+    pairs = read(name)
     left, right = map(list, zip(*pairs, strict=True))
     different = set(left) | set(right)
     vectors = load_vectors("sample" if name == "sample" else "glove.6B.100d")
@@ -90,3 +99,21 @@ def test_vectorised_against_pair_by_pair(name, capsys):
                 f"{100 * words / fast:.0f} % of it tokenising; pair by pair {slow * 1e3:.2f} ms a "
                 f"pair: {slow * rate:.0f} times as fast"
             )
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_tfidf_against_pair_by_pair(name, capsys):
+    pairs = read(name)
+    left, right = map(list, zip(*pairs, strict=True))
+    corpus = list(dict.fromkeys(right))[:CORPUS]
+    few = np.random.default_rng(0).permutation(len(pairs))[: PLAIN // 10]
+    slow, wanted = seconds(lambda: [slow_tfidf_distances(*pairs[i], corpus) for i in few])
+    fast, found = seconds(tfidf_distances, left, right, corpus)
+    np.testing.assert_allclose(found[few], wanted, rtol=1e-9, atol=1e-7)
+    slow, rate = slow / len(few), len(pairs) / fast
+    with capsys.disabled():
+        print(
+            f"\n{name}, {len(pairs)} pairs, idf of {len(corpus)} texts: {60 * rate:,.0f} pairs a "
+            f"minute, {len(TFIDF_NAMES) * rate:,.0f} features a second; pair by pair "
+            f"{slow * 1e3:.0f} ms a pair: {slow * rate:.0f} times as fast"
+        )

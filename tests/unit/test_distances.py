@@ -12,8 +12,9 @@ from sklearn.feature_extraction.text import CountVectorizer
 from qasel.datasets import load_dataset
 from qasel.errors import QaselError
 from qasel.text import Vectors, load_vectors, tokenize
-from qasel.text.features import distances as module
-from qasel.text.features.distances import COLUMNS, INDEX, NAMES, TRIGRAMS, distances
+from qasel.text.features import bags
+from qasel.text.features.bags import TRIGRAMS
+from qasel.text.features.distances import COLUMNS, INDEX, NAMES, distances
 
 MEANS, UNIGRAMS, OF_TRIGRAMS = (list(COLUMNS[r]) for r in ("MeanEmb", "Unigrams", "Trigrams"))
 
@@ -206,7 +207,7 @@ def test_other_pairs_and_blocks_do_not_change_a_bit(sample, trigrams, monkeypatc
         alone = distances(left[i : i + 1], right[i : i + 1], vectors, trigrams=trigrams)
         np.testing.assert_array_equal(alone[0], found[i])
     for size in (1, 7, len(left), len(left) + 1):
-        monkeypatch.setattr(module, "BLOCK", size)
+        monkeypatch.setattr(bags, "BLOCK", size)
         again = distances(left, right, vectors, trigrams=trigrams)
         np.testing.assert_array_equal(again, found)
 

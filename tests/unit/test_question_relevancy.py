@@ -17,6 +17,7 @@ from qasel.papers.question_relevancy.recipes import (
     BASELINES,
     LATER_TEST,
     MAIN,
+    OURS,
     SIM,
     STL,
     TABLE_1,
@@ -27,6 +28,7 @@ from qasel.results.measure import vectors_for
 from qasel.results.tables import published
 from qasel.text import Vectors
 from qasel.text.features.distances import NAMES, distances
+from qasel.text.features.tfidf import TFIDF_NAMES, tfidf_distances
 
 CPU = torch.device("cpu")
 WORDS = ["cat", "dog", "fish", "bird", "red", "blue", "green", "food", "house"]
@@ -71,9 +73,9 @@ OTHER = PairTask(
 
 def test_every_row_has_a_recipe_of_its_own():
     made = [recipe(name, "semeval-cqa") for name in VARIANTS]
-    assert len({one.hash for one in made}) == len(VARIANTS) == 11 + 12 + 14
+    assert len({one.hash for one in made}) == len(VARIANTS) == 11 + 12 + 14 + 2
     own = published("question-relevancy").query("kind == 'own'")
-    assert set(own["row"]) == set(VARIANTS)
+    assert set(own["row"]) == set(VARIANTS) - set(OURS)
     assert published("question-relevancy")["table"].value_counts().to_dict() == {
         "table-1": 12 * 8 - 4,
         "table-2": 24,
@@ -92,6 +94,18 @@ def test_what_the_rows_of_tables_2_and_3_see():
     assert recipe("MTL-MLP (ALL)").auxiliary == ("QA", "FNC", "NLI")
     assert recipe(f"STL{SIM}").lstm_layers == 3
     assert recipe(STL).lstm_layers == 0
+
+
+def test_our_rows_see_tfidf_in_the_place_of_sets():
+    alone, both = (recipe(name, "semeval-cqa") for name in OURS)
+    assert [one.variant for one in (alone, both)] == ["STL-MLP, tf-idf", "MTL-MLP (QA), tf-idf"]
+    assert len(alone.features) == 14
+    assert set(TFIDF_NAMES) | {name for name in NAMES if "embedding" in name} == set(
+        alone.features
+    ) - {"jaccard unigram", "jaccard trigram"}
+    assert (alone.auxiliary, both.auxiliary) == ((), ("QA",))
+    assert alone.tfidf
+    assert not recipe(STL).tfidf
 
 
 @pytest.mark.parametrize(
@@ -175,7 +189,7 @@ def test_a_constant_distance_is_standardised_to_zero():
     assert deviation.tolist() == [1.0, 1.0]
 
 
-@pytest.mark.parametrize("variant", [STL, MAIN, f"STL{SIM}"])
+@pytest.mark.parametrize("variant", [STL, MAIN, f"STL{SIM}", *OURS])
 def test_fit_rank_save_load(variant, tmp_path):
     settings = recipe(variant, scale="quick").change(epochs=4, words="all")
     tasks = {"QA": OTHER} if settings.auxiliary else {}
@@ -224,6 +238,25 @@ def test_the_distances_are_those_of_the_recipe():
     found = model.features((["red cat"], ["blue cat"]))
     expected = distances(["red cat"], ["blue cat"], VECTORS)[:, 9:]
     assert found.numpy() == pytest.approx(expected, abs=1e-6)
+
+
+def test_idf_is_that_of_the_training_pairs_wherever_the_model_goes(tmp_path):
+    settings = recipe(OURS[1]).change(words="all", epochs=1, features=TFIDF_NAMES)
+    train, other = toy("train", 1), toy("train", 2)
+    pair = ["red cat unseen"], ["blue cat"]
+    with pytest.raises(QaselError, match="no texts to count words in"):
+        ranker(settings, VECTORS, CPU).features(pair)
+    model, second = (ranker(settings, VECTORS, CPU) for _ in range(2))
+    model.fit(train, toy("dev", 3), None, None, {"QA": OTHER})
+    second.fit(other, toy("dev", 3), None, None, {"QA": OTHER})
+    asked = [question.text for question in train]
+    given = [candidate.text for question in train for candidate in question.candidates]
+    expected = tfidf_distances(*pair, asked + given)
+    model.save(tmp_path / "model")
+    for one in (model, load(tmp_path / "model", VECTORS, CPU)):
+        assert one.features(pair).numpy() == pytest.approx(expected, abs=1e-6)
+    # Another training split, another idf: the cache must not mix them.
+    assert abs(second.features(pair).numpy() - expected).max() > 1e-3
 
 
 @real_data

@@ -312,6 +312,10 @@ def test_vectors_may_be_cut_to_the_words_of_other_tasks():
         ({"IR": fake(None)}, "IR has no trained network"),
         ({"LSTM": fake(Fake(linear), lstm_layers=1)}, "LSTM also reads the texts"),
         (
+            {"more": fake(Fake(linear), features=("cosine unigram", "cosine tf-idf unigram"))},
+            "more reads 'cosine tf-idf unigram'",
+        ),
+        (
             {"one": fake(Fake(linear)), "other": fake(Fake(linear), words="content")},
             "different distances",
         ),

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterable, Mapping
+from itertools import chain
 from pathlib import Path
 from typing import Self
 
@@ -20,7 +21,8 @@ from qasel.papers.question_relevancy.tasks import MAIN_TASK, Pairs, TaskBatch, T
 from qasel.rankers.base import History
 from qasel.text import Vectors
 from qasel.text.features import cache_dir
-from qasel.text.features.distances import INDEX, distances
+from qasel.text.features.distances import NAMES, distances
+from qasel.text.features.tfidf import TFIDF_NAMES, tfidf_distances
 from qasel.training import checkpoint
 from qasel.training.devices import seed_all
 from qasel.training.neural import recipe_from
@@ -31,6 +33,9 @@ RANK_BATCH = 500
 """Pairs a batch when only ranking."""
 EVEN = 0.0
 """Log odds of an even chance: a candidate above it counts as relevant."""
+
+COLUMN = {name: column for column, name in enumerate((*NAMES, *TFIDF_NAMES))}
+"""Name of a distance → its column, the fourteen first."""
 
 Sides = tuple[list[str], list[str]]
 """The left and the right texts of some pairs."""
@@ -45,6 +50,7 @@ class RelevancyRanker:
         self.recipe = recipe
         self.vectors = vectors
         self.device = device
+        self.corpus: tuple[str, ...] = ()  # the texts that idf is counted in, if it is needed
 
     def fit(
         self,
@@ -69,10 +75,17 @@ class RelevancyRanker:
             on_epoch,
         )
 
+    @property
+    def parameter_count(self) -> int:
+        """The numbers that training sets, those of the auxiliary tasks among them."""
+        return sum(tensor.numel() for tensor in self.network.parameters())
+
     def prepare(self, train_split: Split, tasks: Mapping[str, PairTask]) -> TaskData:
         """The training data of all tasks, and the network as it is before training."""
         learnt = {MAIN_TASK: pairs_of(train_split), **tasks}
         sides = {name: _sides(task) for name, task in learnt.items()}
+        if self.recipe.tfidf:
+            self.corpus = tuple(dict.fromkeys(chain(*sides[MAIN_TASK])))
         features = {name: self.features(both) for name, both in sides.items()}
         seed_all(self.recipe.seed, 0)
         self.network = self.build({name: len(task.labels) for name, task in learnt.items()})
@@ -109,13 +122,19 @@ class RelevancyRanker:
     def features(self, sides: Sides) -> Tensor:
         """The recipe's distances of pairs of texts, float32 `[pairs, features]`.
 
-        All fourteen are kept in the cache, so that other rows find them.
+        All fourteen are kept in the cache, so that other rows find them; those of tf-idf vectors
+        are computed where the recipe names one, with the idf of the training pairs.
         """
         r = self.recipe
-        compute = Memory(cache_dir(), verbose=0).cache(_distances, ignore=["vectors"])
+        memory = Memory(cache_dir(), verbose=0)
+        compute = memory.cache(_distances, ignore=["vectors"])
         known = (self.vectors.name, self.vectors.matrix)
         table = compute(sides, known, r.words, r.trigrams, vectors=self.vectors)
-        chosen = table[:, [INDEX[name] for name in r.features]]
+        if r.tfidf:
+            compute = memory.cache(tfidf_distances)
+            more = compute(*sides, self.corpus, words=r.words, trigrams=r.trigrams)
+            table = np.hstack([table, more])
+        chosen = table[:, [COLUMN[name] for name in r.features]]
         return torch.from_numpy(chosen.astype(np.float32)).to(self.device)
 
     def rank(self, split: Split) -> Run:
@@ -149,11 +168,11 @@ class RelevancyRanker:
         return Texts(texts, self.vectors, self.recipe.longest, self.device)
 
     def save(self, folder: Path) -> None:
-        """Write recipe, weights and the tasks' sizes to a folder."""
+        """Write recipe, weights, the tasks' sizes and the texts of idf to a folder."""
         folder = Path(folder)
         folder.mkdir(parents=True, exist_ok=True)
         classes = {name: layers[-1].out_features for name, layers in self.network.own.items()}
-        values = {"recipe": self.recipe.as_dict(), "classes": classes}
+        values = {"recipe": self.recipe.as_dict(), "classes": classes, "corpus": self.corpus}
         checkpoint.save(folder / MODEL, self.network.state_dict(), values)
         write_whole(folder / "recipe.json", json.dumps(self.recipe.as_dict(), indent=1) + "\n")
 
@@ -164,6 +183,7 @@ class RelevancyRanker:
         ranker = cls(recipe_from(values["recipe"], RelevancyRecipe), vectors, device)
         ranker.network = ranker.build(values["classes"])
         ranker.network.load_state_dict(weights)
+        ranker.corpus = tuple(values.get("corpus", ()))  # older files have none, and need none
         ranker.network.eval()
         return ranker
 

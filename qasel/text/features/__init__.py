@@ -3,7 +3,8 @@
 They are the features that Barrón-Cedeño et al. (2016) rank answers by: word overlap in bags,
 sets and sequences, the partial tree kernel on dependency trees, and Explicit Semantic Analysis.
 
-The fourteen distances of González-Garduño et al. (2018) are in `qasel.text.features.distances`.
+The fourteen distances of González-Garduño et al. (2018) are in `qasel.text.features.distances`,
+eight more, of tf-idf vectors, in `qasel.text.features.tfidf`.
 """
 
 from qasel.text.features.concepts import Concepts, documents

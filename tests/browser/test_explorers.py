@@ -68,11 +68,29 @@ for name in ("STL-MLP", "STL-MLP, Unigrams"):
     systems[name].prepare(data.train, data.tasks)
 
 """
+PREPARED = """\
+import torch
+from qasel.papers.ap_mpcnn import ranker, recipe
+from qasel.results.measure import vectors_for
+from qasel.widgets.perspectives import PerspectiveExplorer
+
+chosen = recipe("AP-MPCNN", "sample", scale="quick")
+data = chosen.load()
+untrained = ranker(chosen, vectors_for(chosen, data), torch.device("cpu"))
+untrained.prepare(data.train)
+
+"""
 CELLS = {
     "distances": UNTRAINED + "DistanceExplorer(systems, data.test)",
     "evidence": WALK + "EvidenceExplorer(walk, data.dev)",
     "measure": "MeasureExplorer([0, 1, 0, 0, 1, 0])",
+    "perspectives": PREPARED + "PerspectiveExplorer(untrained, data.dev)",
     "ranking": "RankingExplorer(rankers, data.dev)",
+    "side_by_side": (
+        "from qasel.widgets.side_by_side import SideBySideExplorer\n"
+        "runs = {name: ranker.rank(data.test) for name, ranker in rankers.items()}\n"
+        "SideBySideExplorer(runs, data.test)"
+    ),
     "violating": (
         "from qasel.papers.latent_structured import most_violating\n"
         "from qasel.widgets.violating import ViolatingExplorer\n"
@@ -194,7 +212,9 @@ def explorer(browser, lab, request: pytest.FixtureRequest) -> Iterator["playwrig
 distances = pytest.mark.parametrize("explorer", ["distances"], indirect=True)
 evidence = pytest.mark.parametrize("explorer", ["evidence"], indirect=True)
 measure = pytest.mark.parametrize("explorer", ["measure"], indirect=True)
+perspectives = pytest.mark.parametrize("explorer", ["perspectives"], indirect=True)
 ranking = pytest.mark.parametrize("explorer", ["ranking"], indirect=True)
+side_by_side = pytest.mark.parametrize("explorer", ["side_by_side"], indirect=True)
 violating = pytest.mark.parametrize("explorer", ["violating"], indirect=True)
 
 
@@ -241,6 +261,22 @@ def test_type_a_question(explorer):
     says(explorer, "AP 1.00, RR 1.00")
     says(explorer, "who painted <b>this</b>")  # shown as typed, not as a tag
     assert explorer.locator(".widget-html i").count() == 0
+
+
+@side_by_side
+def test_click_a_point_and_pick_from_the_list(explorer):
+    says(explorer, "why did the government want the railway")  # the largest difference
+    says(explorer, "BM25 better on")
+    point = explorer.get_by_role("button").nth(3)
+    box, grid = point.bounding_box(), explorer.locator(".widget-gridbox").bounding_box()
+    assert grid["x"] < box["x"] < grid["x"] + grid["width"]
+    assert grid["y"] < box["y"] < grid["y"] + grid["height"]
+    point.click()
+    says(explorer, "when was the rosetta stone found")
+    explorer.get_by_role("combobox").nth(2).select_option(index=1)
+    says(explorer, "what is love in tennis")
+    explorer.get_by_role("combobox").nth(1).select_option(label="word overlap")
+    says(explorer, "word overlap better on 0 of")
 
 
 @violating
@@ -290,9 +326,9 @@ def test_step_through_typed_candidates(explorer):
     assert explorer.locator(".widget-html i").count() == 0
 
 
-def drawing(explorer: "playwright.Locator") -> str:
-    """The source of the drawing, once it is there."""
-    return explorer.locator(".widget-html img").get_attribute("src")
+def drawing(explorer: "playwright.Locator", number: int = 0) -> str:
+    """The source of a drawing, once it is there."""
+    return explorer.locator(".widget-html img").nth(number).get_attribute("src")
 
 
 @distances
@@ -327,6 +363,48 @@ def test_type_two_questions(explorer):
     says(explorer, "✓ relevant")
     says(explorer, "▶ who lost it")
     assert drawing(explorer) != before
+
+
+BILL = "In summer its bill is blood red, and its tail streams out in two long points."
+PECK = "Parents dive at intruders and may peck a careless visitor on the head."
+
+
+@perspectives
+def test_pick_a_right_and_a_wrong_candidate(explorer):
+    says(explorer, "tern")
+    playwright.expect(explorer.locator(".widget-html img")).to_have_count(3)
+    wrong = explorer.get_by_role("combobox").nth(2)
+    wrong.select_option(label=f"✗ {BILL}")
+    says(explorer, "streams")
+    before = drawing(explorer)
+    wrong.select_option(label=f"✗ {PECK}")
+    says(explorer, "peck")
+    assert drawing(explorer) != before
+    explorer.get_by_role("combobox").nth(0).select_option(label="who invented braille")
+    says(explorer, "louis")  # the only right candidate
+    playwright.expect(explorer.get_by_role("combobox").nth(1)).to_contain_text("✓ It was invented")
+
+
+@perspectives
+def test_ask_the_same_candidates_something_else(explorer):
+    playwright.expect(explorer.locator(".widget-html img")).to_have_count(3)
+    before = drawing(explorer, 2)
+    field = explorer.get_by_placeholder("another question for these two candidates")
+    field.fill("how far is <b>zyzzyva</b> for $5")
+    field.press("Enter")
+    says(explorer, "zyzzyva")
+    assert drawing(explorer, 2) != before
+    explorer.get_by_role("combobox").first.select_option(label="✎ type your own question …")
+    says(explorer, "Type a question")
+    explorer.get_by_role("textbox").nth(0).fill("who painted this")
+    explorer.get_by_role("textbox").nth(1).fill("+She painted this <i>wall</i>.\n+He did.")
+    explorer.get_by_role("button", name="Show").click()
+    says(explorer, "There is no wrong candidate")
+    explorer.get_by_role("textbox").nth(1).fill("+She painted this <i>wall</i>.\nHe did.")
+    explorer.get_by_role("button", name="Show").click()
+    says(explorer, "place 2 of 2")
+    playwright.expect(field).to_have_value("")
+    assert explorer.locator(".widget-html i").count() == 0
 
 
 def test_saved_notebook_reads_without_a_kernel(browser, lab):

@@ -4,8 +4,12 @@ Shapes: P pairs, M window widths, F filters. A sentence is `[P, M, F]`: what its
 filters found, a vector of filters a width.
 """
 
+from typing import NamedTuple
+
 import torch
 from torch import Tensor
+
+from qasel.text.features.overlap import FEATURES
 
 TINY = 1e-8
 """Below this product of lengths two vectors have no angle; their cosine is 0 then."""
@@ -46,3 +50,28 @@ def vertical(x: Tensor, y: Tensor, difference: str = "sum") -> Tensor:
 def compared_size(filters: int, widths: int, sparse: bool) -> int:
     """Entries of the comparison vector H_v (equation 21), 631 at the paper's sizes."""
     return 2 * filters + 3 * widths**2 + (4 if sparse else 0)
+
+
+class Entry(NamedTuple):
+    """What an entry of H_v is: its `kind`, which it shares with others, and its own `name`."""
+
+    kind: str
+    name: str
+
+
+def entries(filters: int, widths: int, sparse: bool) -> tuple[Entry, ...]:
+    """The entries of H_v in their order; filters and widths count from 1, the question's first."""
+    found = [
+        Entry(f"{measure} of filters", f"{measure} of filter {number}")
+        for number in range(1, filters + 1)
+        for measure in ("cosine", "Euclid")
+    ]
+    found += [
+        Entry(f"{measure} of widths", f"{measure} of widths {one} and {other}")
+        for one in range(1, widths + 1)
+        for other in range(1, widths + 1)
+        for measure in ("cosine", "Euclid", "|x − y|")
+    ]
+    if sparse:
+        found += [Entry("sparse features", f"sparse: {name}") for name in FEATURES]
+    return tuple(found)

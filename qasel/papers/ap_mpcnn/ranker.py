@@ -1,14 +1,18 @@
 """Paper 5 as a ranker: the model, its losses, its words' tables and its optimiser."""
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from qasel.datasets.base import Split
+from qasel.datasets.base import Candidate, Question, Split
 from qasel.papers.ap_mpcnn.batches import CountedLists
+from qasel.papers.ap_mpcnn.comparison import Entry, entries
+from qasel.papers.ap_mpcnn.inside import Inside, look
 from qasel.papers.ap_mpcnn.model import APMPCNN
 from qasel.papers.ap_mpcnn.negatives import choose, triplet_loss
 from qasel.papers.ap_mpcnn.recipes import APMPCNNRecipe
+from qasel.text import tokenize
 from qasel.text.features.overlap import Idf
 from qasel.training.batching import Batch
 from qasel.training.neural import NeuralRanker
@@ -74,6 +78,25 @@ class APMPCNNRanker(NeuralRanker):
         """A fixed number of epochs; the learning rate falls in steps."""
         r = self.recipe
         return Schedule(r.epochs, r.epochs, r.batch, r.seed, r.decay, r.decay_every)
+
+    @property
+    def entries(self) -> tuple[Entry, ...]:
+        """What the entries of the comparison vector are."""
+        r = self.recipe
+        return entries(r.filters, r.widths, r.sparse)
+
+    def inside(self, question: str, answer: str, off: str = "") -> Inside:
+        """A pair, typed or taken from the data, from inside, with one part `off` (see `look`)."""
+        pair = Question("q", question, (Candidate("c", answer, None, 0),))
+        data = self.encode(Split("pair", (pair,)))
+        (tile,) = data.batch(torch.tensor([0], device=self.device)).tiles
+        return look(self.network, tile, (tokenize(question), tokenize(answer)), off)
+
+    @torch.inference_mode()
+    def log_odds(self, compared: np.ndarray) -> np.ndarray:
+        """Log odds `[P]` of comparison vectors `[P, entries]`, which may belong to no pair."""
+        vectors = torch.from_numpy(compared).to(self.device)
+        return self.network.eval().predict(vectors).cpu().numpy()
 
     def _extend(self, words: list[str]) -> None:
         known = len(self.vocabulary)

@@ -78,6 +78,11 @@ FAMILIES = {
     "w/o Evidence": VERMILLION,
     "w/o RL action": PURPLE,
     "w/o the Gate": SKY,
+    "AP-MPCNN": BLUE,
+    "Attention only": ORANGE,
+    "Wide convolution only": GREEN,
+    "Sparse feature vector only": PURPLE,
+    "Pairwise ranking only": VERMILLION,
     "bm25": GREY,
     "random": GREY,
 }

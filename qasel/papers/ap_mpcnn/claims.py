@@ -1,0 +1,131 @@
+"""What the paper says of its parts, its settings and its data, beside the same in our runs."""
+
+from collections.abc import Iterable
+from statistics import fmean
+
+import pandas as pd
+
+from qasel.datasets import Dataset
+from qasel.papers.ap_mpcnn.grid import DATASET, settings_of
+from qasel.papers.ap_mpcnn.recipes import ALONE, MAIN, PAPER
+from qasel.results.compare import Significance, significance
+from qasel.results.ledger import Row, read_ledger
+from qasel.results.tables import published
+
+SIGNIFICANT = 0.05
+NOT_RUN = "not run"
+
+
+def parts(rows: Iterable[Row] | None = None) -> pd.DataFrame:
+    """Figure 11: all parts together less each alone, one line a comparison and measure.
+
+    Ours is over the seeds that both systems have; p is Fisher's randomisation test over the test
+    questions, on each question's mean over seeds, not corrected for the number of lines. The
+    paper gives its figure no numbers; it says that all together are better than any alone.
+    `rows` default to the ledger.
+    """
+    rows = list(read_ledger(PAPER) if rows is None else rows)
+    lines = []
+    for alone in ALONE:
+        for metric in ("MAP", "MRR"):
+            found = _test(alone, rows, metric.lower())
+            lines.append(
+                {
+                    "all parts over": alone,
+                    "measure": metric,
+                    "paper": "better",
+                    "ours": f"{found.t.difference:+.3f}" if found else NOT_RUN,
+                    "p": f"{found.randomisation.p:.3f}" if found else "",
+                    "seeds": len(found.seeds) if found else 0,
+                    "verdict": _verdict(found),
+                }
+            )
+    return pd.DataFrame(lines)
+
+
+def _test(other: str, rows: list[Row], measure: str = "map") -> Significance | None:
+    """The paper's system against another one, on the test questions."""
+    return significance(PAPER, DATASET, measure, MAIN, other, rows)
+
+
+def _verdict(found: Significance | None) -> str:
+    if found is None:
+        return ""
+    sign = "held" if found.t.difference > 0 else "did not hold"
+    return f"{sign}, {'clearly' if found.randomisation.p < SIGNIFICANT else 'within noise'}"
+
+
+def settings(rows: Iterable[Row] | None = None) -> pd.DataFrame:
+    """Table IV: of each setting's three values, which has the best test MAP, the paper's and ours.
+
+    The recipe's own value is the one in the middle. `gap` is its mean less that of the better one
+    of the other two, p Fisher's randomisation test of the two over the test questions (on common
+    seeds), `runs` the seeds of each value. `rows` default to the ledger.
+    """
+    rows = list(read_ledger(PAPER) if rows is None else rows)
+    lines = []
+    for setting in settings_of(rows):
+        means = {value: fmean(scores) for value, scores in setting.ours.items()}
+        whole = len(means) == len(setting.paper)
+        others = {value: mean for value, mean in means.items() if value != setting.own}
+        rival = max(others, key=others.get) if whole else None
+        found = _test(setting.rows[rival], rows) if whole else None
+        lines.append(
+            {
+                "setting": setting.name,
+                "values": _told(setting.paper),
+                "recipe": f"{setting.own:g}",
+                "best (paper)": _told(setting.best(setting.paper)),
+                "best (ours)": _told(setting.best(means)) if whole else NOT_RUN,
+                "gap": f"{means[setting.own] - means[rival]:+.3f}" if whole else "",
+                "p": f"{found.randomisation.p:.3f}" if found else "",
+                "runs": " / ".join(str(len(setting.ours.get(v, []))) for v in setting.paper),
+            }
+        )
+    return pd.DataFrame(lines)
+
+
+def _told(values: Iterable[float]) -> str:
+    return ", ".join(f"{value:g}" for value in values)
+
+
+def summary(frame: pd.DataFrame) -> list[str]:
+    """How often the recipe's own value is the best of its three, in two sentences."""
+    told = []
+    for whose in ("paper", "ours"):
+        best = frame[f"best ({whose})"]
+        ran = best.ne(NOT_RUN)
+        alone = int((best == frame["recipe"]).sum())
+        tied = sum(
+            own in found.split(", ") for own, found in zip(frame["recipe"], best, strict=True)
+        )
+        where = {"paper": "In the paper's numbers", "ours": "In ours"}[whose]
+        if not ran.any():
+            told.append(f"{where}: not run yet.")
+            continue
+        told.append(
+            f"{where} the recipe's value is the best in {tied} of {int(ran.sum())} settings, "
+            f"in {tied - alone} of them together with another."
+        )
+    return told
+
+
+def statistics(dataset: Dataset) -> pd.DataFrame:
+    """Table III: questions, pairs and the share of relevant pairs, the paper's and a data set's.
+
+    One line a split, and their total; the paper's numbers are TREC-QA's (raw), whatever the
+    data set.
+    """
+    known = published(PAPER).query("table == 'table-3'").set_index(["row", "metric"])["value"]
+    splits = [dataset.train, dataset.dev, dataset.test]
+    counts = {s.name: (len(s), s.pairs, s.positives) for s in splits}
+    counts["total"] = tuple(map(sum, zip(*counts.values(), strict=True)))
+    found = {}
+    for name, (questions, pairs, positives) in counts.items():
+        ours = {"questions": questions, "pairs": pairs, "relevant": positives / pairs}
+        for metric, value in ours.items():
+            told = (known[name, metric], value)
+            form = "{:.3f}" if metric == "relevant" else "{:,.0f}"
+            for whose, number in zip(("paper", dataset.name), told, strict=True):
+                found.setdefault((metric, whose), {})[name] = form.format(number)
+    return pd.DataFrame(found).rename_axis("split")

@@ -1,0 +1,235 @@
+"""Paper 5's figures and claims, and what its notebook counts and draws."""
+
+import os
+
+import numpy as np
+import pytest
+import torch
+from ledger_rows import ledger_row
+
+from qasel.datasets import load_dataset
+from qasel.datasets.base import Candidate, Dataset, Question, Split
+from qasel.errors import QaselError
+from qasel.papers.ap_mpcnn import (
+    MAIN,
+    VARIANTS,
+    APMPCNNRanker,
+    claims,
+    figures,
+    pictures,
+    recipe,
+    teaching,
+)
+from qasel.papers.ap_mpcnn.attention import cosine_matrix
+from qasel.papers.ap_mpcnn.grid import settings_of
+from qasel.papers.ap_mpcnn.recipes import ALONE
+from qasel.text import Vectors, tokenize
+
+PAPER = "ap-mpcnn"
+
+
+def row(variant=MAIN, seed=0, test=0.75, **changes):
+    chosen = recipe(variant, "trecqa", seed=seed).change(**changes)
+    means = {"map": test, "mrr": test + 0.05, "p1": test - 0.1}
+    history = [{"loss": 0.9, "dev_map": test} for _ in range(chosen.epochs)]
+    values = {f"q{i}": test + 0.01 * (i % 3) for i in range(8)}
+    return ledger_row(chosen, means, means, values, history=history)
+
+
+def test_figures_of_what_was_run():
+    told = []
+    found = figures.figures([row(name) for name in VARIANTS], told.append)
+    names = ("network", "table-5", "figure-11", "table-4", "training")
+    assert list(found) == [f"{PAPER}-{name}" for name in names]
+    assert not told
+    assert set(figures.figures([], told.append)) == {f"{PAPER}-network"}
+    assert len(told) == 4
+
+
+def test_what_some_figures_need_and_show():
+    assert figures.figure_11([row()]) is None  # nothing to set it beside
+    assert figures.table_4([row(), row("Attention only")]) is None
+    assert figures.training([row("Attention only")]) is None
+    bars = figures.figure_11([row(), row("Wide convolution only")]).axes[0]
+    assert [label.get_text() for label in bars.get_yticklabels()] == ["Wide convolution only", MAIN]
+    panels = figures.table_4([row(), row("window 4", test=0.77)]).axes
+    assert [axes.get_title(loc="left") for axes in panels][:3] == ["epochs", "batch", "window"]
+    assert [label.get_text() for label in panels[2].get_xticklabels()] == ["2", "3", "4"]
+
+
+def test_the_settings_of_table_4():
+    found = {s.name: s for s in settings_of([row(), row(seed=1, test=0.77), row("filters 500")])}
+    assert list(found["filters"].paper.items()) == [(200, 0.795), (300, 0.806), (500, 0.779)]
+    assert found["filters"].ours == {300: [0.75, 0.77], 500: [0.75]}
+    assert found["learning rate"].own == 0.00018
+    assert len(found) == 8
+    assert settings_of([row("filters 500")])[3].ours == {}  # nothing of the recipe itself
+
+
+def test_the_parts_together_against_each_alone():
+    rows = [row(seed=seed, test=0.77) for seed in range(2)]
+    rows += [row("Attention only", seed, test=0.75) for seed in range(3)]
+    table = claims.parts([*rows, row("Pairwise ranking only", test=0.78)])
+    table = table.set_index(["all parts over", "measure"])
+    line = table.loc[("Attention only", "MAP")]
+    assert (line["ours"], line["seeds"], line["verdict"]) == ("+0.020", 2, "held, clearly")
+    assert table.loc[("Pairwise ranking only", "MRR")]["verdict"].startswith("did not hold")
+    assert table.loc[("Wide convolution only", "MAP")]["ours"] == "not run"
+    assert len(table) == 2 * len(ALONE)
+
+
+def test_how_often_the_recipes_value_is_the_best():
+    rows = [row(), row("window 2", test=0.74), row("window 4", test=0.77)]
+    table = claims.settings([*rows, row("epochs 5")]).set_index("setting")
+    assert table.loc["window", "best (ours)"] == "4"
+    assert (table.loc["window", "gap"], table.loc["window", "runs"]) == ("-0.020", "1 / 1 / 1")
+    assert float(table.loc["window", "p"]) < 0.05
+    assert table.loc["epochs", "best (ours)"] == "not run"  # only two of its three values
+    assert table.loc["epochs", "best (paper)"] == "6, 7"
+    paper, ours = claims.summary(table.reset_index())
+    assert "the best in 8 of 8 settings, in 1 of them together" in paper
+    assert "the best in 0 of 1 settings" in ours
+    assert claims.summary(claims.settings([]))[1] == "In ours: not run yet."
+
+
+LISTS = Split(
+    "train",
+    (
+        Question(
+            "a",
+            "how many red cats",
+            (
+                Candidate("a0", "red cats sleep , how many red ones ?", 0, 0),
+                Candidate("a1", "nine cats .", 1, 1),
+                Candidate("a2", "dogs bark .", 0, 2),
+            ),
+        ),
+        Question("b", "blue birds", (Candidate("b0", "green green birds sing", 1, 0),)),
+    ),
+)
+
+
+def test_table_3_counts_a_data_set_beside_the_paper():
+    splits = {name: Split(name, LISTS.questions) for name in ("train", "dev", "test")}
+    table = claims.statistics(Dataset("tiny", "answered", splits))
+    assert table["questions", "tiny"].tolist() == ["2", "2", "2", "6"]
+    assert table["pairs", "tiny"].tolist() == ["4", "4", "4", "12"]
+    assert table["relevant", "tiny"].tolist() == ["0.500"] * 4
+    assert table["pairs", "paper"].tolist() == ["54,317", "1,148", "1,517", "56,982"]
+
+
+@pytest.mark.skipif(not os.environ.get("QASEL_DATA"), reason="real data: set QASEL_DATA")
+def test_what_the_notebook_says_of_the_public_files():
+    data = load_dataset("trecqa", "raw")
+    table = claims.statistics(data)
+    assert table["questions", "trecqa"].tolist() == ["1,229", "81", "95", "1,405"]
+    assert table["pairs", "trecqa"]["train"] == "53,417"
+    assert table["relevant", "trecqa"].tolist()[:3] == ["0.120", "0.193", "0.187"]
+    answered = [question for question in data.test if question.answered]
+    assert (len(answered), sum(question.mixed for question in answered)) == (89, 68)
+
+
+@pytest.fixture(scope="module")
+def ranker():
+    words = sorted(
+        {w for q in LISTS for c in q.candidates for w in tokenize(q.text + " " + c.text)}
+    )
+    matrix = np.random.default_rng(0).normal(size=(len(words), 5)).astype(np.float32)
+    vectors = Vectors("tiny", {word: i for i, word in enumerate(words)}, matrix)
+    settings = recipe(scale="quick").change(filters=3, hidden=4, epochs=1, vectors="tiny")
+    found = APMPCNNRanker(settings, vectors, torch.device("cpu"))
+    found.fit(LISTS, LISTS)
+    return found
+
+
+def test_the_pair_that_is_shown():
+    question, right, wrong = teaching.shown_pair(LISTS)
+    assert (question.id, right.id, wrong.id) == ("a", "a1", "a0")
+    with pytest.raises(QaselError, match="both a right and a wrong"):
+        teaching.shown_pair(LISTS.where(lambda question: question.id == "b"))
+
+
+def test_windows_with_each_word():
+    counts = teaching.touched(4, 3)
+    assert counts.loc[("narrow", 3)].tolist() == [1, 2, 2, 1]
+    assert counts.loc[("wide", 3)].tolist() == [3, 3, 3, 3]
+    assert counts.loc[("narrow", 1)].tolist() == [1, 1, 1, 1]
+    short = teaching.touched(2, 3)
+    assert short.loc[("narrow", 3)].tolist() == [1, 1]  # the one window, filled up
+
+
+def test_attention_by_hand(ranker):
+    table = teaching.weighted_words(ranker, LISTS.where(lambda question: question.id == "b"))
+    asked, s_1 = teaching.vectors_of(ranker, "blue birds")
+    given, s_2 = teaching.vectors_of(ranker, "green green birds sing")
+    assert (asked, given) == (["blue", "birds"], ["green", "green", "birds", "sing"])
+    weights = cosine_matrix(s_1, s_2).sum(0).softmax(0)
+    np.testing.assert_allclose(
+        ranker.inside("blue birds", "green green birds sing").answer.weights, weights, atol=1e-6
+    )
+    assert table.loc[("answer", "content word"), "weight"] == pytest.approx(1)  # no other kind
+    assert (
+        table.loc[("answer", "content word"), "most often on top"] == given[int(weights.argmax())]
+    )
+
+
+def test_sparse_features_by_hand(ranker):
+    question, right, wrong = teaching.shown_pair(LISTS)
+    table = teaching.sparse_table(ranker, question, [right, wrong])
+    assert table.loc["|Q| + |A|"].tolist() == ["4 + 3", "4 + 8"]
+    assert table.loc["in both, no stop words"].tolist() == ["cats", "cats red"]
+    for told, candidate in (("right", right), ("wrong", wrong)):
+        own = ranker.inside(question.text, candidate.text).compared[-4:]
+        assert [float(value) for value in table[told][-4:]] == pytest.approx(own, abs=6e-4)
+
+
+def test_parameters_of_the_paper():
+    numbers = teaching.parameters(recipe(), size=300)["numbers"]
+    weights = [name for name in numbers.index if "convolution" in name and "weight" in name]
+    assert numbers[weights].sum() == 1_080_000
+    assert numbers["hidden.weight"] + numbers["hidden.bias"] == 189_600
+    assert "vectors" not in numbers
+
+
+def test_triplets_by_hand():
+    table = teaching.triplets([0.7, 0.6, 0.9, 0.1], [1, 0, 0, 0], 2, (1, 0.2))
+    assert table.index.tolist() == [(1, 2), (1, 3)]
+    assert table["margin 1"].tolist() == pytest.approx([0.9, 1.2])
+    assert table["margin 0.2"].tolist() == pytest.approx([0.1, 0.4])
+
+
+def test_what_the_miner_takes(ranker):
+    frame = teaching.mined(ranker, LISTS[0], count=1)
+    assert frame["f"].is_monotonic_decreasing
+    assert frame["right"].sum() == frame["taken"].sum() == 1
+    right = float(frame.loc[frame["right"], "f"].iloc[0])
+    wrong = frame[~frame["right"]]
+    assert (wrong["f"] - right).abs().idxmin() == wrong["taken"].idxmax()
+
+
+def test_which_windows_of_a_question_are_kept(ranker):
+    table = teaching.first_word_kept(ranker, LISTS)
+    # The questions have 4 and 2 words; the mean is over the two.
+    assert table.loc[("narrow", 1), "even"] == pytest.approx((1 / 4 + 1 / 2) / 2)
+    assert table.loc[("narrow", 3), "even"] == pytest.approx((1 / 2 + 1) / 2)
+    assert table.loc[("wide", 3), "even"] == pytest.approx((3 / 6 + 3 / 4) / 2)
+    assert table["kept"].between(0, 1).all()
+
+
+def test_pictures_of_a_pair(ranker):
+    question, right, _ = teaching.shown_pair(LISTS)
+    seen = ranker.inside(question.text, right.text)
+    picture = pictures.map_figure(seen.answer, 2, "two words").axes[0]
+    told = [label.get_text() for label in picture.get_xticklabels()]
+    assert told == ["∅ nine", "nine cats", "cats .", ". ∅"]
+    assert len(pictures.compared_figure(seen).axes) == 6
+    (asked, s_1), (given, s_2) = (
+        teaching.vectors_of(ranker, t) for t in (question.text, right.text)
+    )
+    weights = (seen.question.weights, seen.answer.weights)
+    heat = pictures.attention_figure(cosine_matrix(s_1, s_2), asked, given, weights).axes[2]
+    assert len(heat.texts) == len(asked) * len(given)
+    counts = teaching.touched(len(asked), 3)
+    assert len(pictures.touched_figure(counts, asked).axes) == 3
+    frame = teaching.mined(ranker, LISTS[0], count=1)
+    assert len(pictures.mined_figure({"before": frame, "after": frame}).axes) == 2

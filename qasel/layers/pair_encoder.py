@@ -84,18 +84,30 @@ class PairEncoder(nn.Module):
 
     def forward(self, tile: Pairs) -> PairStates:
         """The pairs of a tile."""
-        question, question_length = _texts(tile.question, tile.question_length)
-        answer, answer_length = _texts(tile.answer, tile.answer_length)
-        question_length = question_length[tile.question_of]
-        kept = self.cut(question_length, answer_length)
-        framed = self.pair([question[tile.question_of], answer], list(kept))
+        framed, kept = self.frame(tile)
         states = self._states(framed)
-        widths = (question.shape[1], answer.shape[1])
+        widths = (tile.question.shape[1], tile.answer.shape[1])
         asked, given = (
             _pick(states, start, count, min(width, self.room))
             for start, count, width in zip(framed.starts, kept, widths, strict=True)
         )
         return PairStates(asked, given, states[:, 0])
+
+    def vectors(self, tile: Pairs, mean: bool = False) -> Tensor:
+        """One vector a pair, `[P, d]`: the state of [CLS], or the mean over all of its pieces."""
+        framed, _ = self.frame(tile)
+        states = self._states(framed)
+        if not mean:
+            return states[:, 0]
+        real = framed.real[..., None]
+        return (states * real).sum(1) / real.sum(1)
+
+    def frame(self, tile: Pairs) -> tuple[Framed, tuple[Tensor, Tensor]]:
+        """The pairs of a tile as the model reads them, and how many pieces of either text."""
+        question, question_length = _texts(tile.question, tile.question_length)
+        answer, answer_length = _texts(tile.answer, tile.answer_length)
+        kept = self.cut(question_length[tile.question_of], answer_length)
+        return self.pair([question[tile.question_of], answer], list(kept)), kept
 
     def encode_alone(self, numbers: Tensor, length: Tensor) -> tuple[Pieces, Tensor]:
         """Texts `[S, L]` of `length` `[S]`, each on its own: their pieces, and [CLS] `[S, d]`."""

@@ -1,9 +1,9 @@
-"""One room a paper; no room imports another.
+"""One room a paper, and one for what papers are measured against; no room imports another.
 
 Each room offers `VARIANTS` (names of the rows that can be run), `MAIN` (the
 paper's own system), `recipe(variant, dataset, …)`, and two ways to a ranker:
-`ranker(recipe, vectors, device)` and `load(folder, vectors, device)`. Its
-`published.csv` has the paper's numbers, its module `figures` draws.
+`ranker(recipe, vectors, device)` and `load(folder, vectors, device)`. A
+paper's `published.csv` has its numbers, its module `figures` draws.
 """
 
 import difflib
@@ -25,22 +25,35 @@ PAPERS = {
     "ap-mpcnn": "Attention-based Pairwise Multi-Perspective Convolutional Neural Network for "
     "Answer Selection in Question Answering (Mozafari, Nematbakhsh and Fatemi)",
 }
+ROOMS = PAPERS | {"yardsticks": "What needs no paper: baselines and fine-tuned cross-encoders"}
+"""All that can be run: the papers, and a room that has no published numbers."""
 
 
 def paper(name: str) -> ModuleType:
-    """The room of a paper; raises `QaselError` for an unknown name."""
-    if name not in PAPERS:
-        close = difflib.get_close_matches(name, PAPERS, n=1)
-        hint = f"did you mean {close[0]!r}?" if close else f"known: {', '.join(PAPERS)}"
+    """The room of a paper, or one of the other `ROOMS`; raises `QaselError` for an unknown name."""
+    if name not in ROOMS:
+        close = difflib.get_close_matches(name, ROOMS, n=1)
+        hint = f"did you mean {close[0]!r}?" if close else f"known: {', '.join(ROOMS)}"
         raise QaselError(f"unknown paper {name!r}; {hint}")
     return importlib.import_module(f"qasel.papers.{name.replace('-', '_')}")
 
 
 def published_path(name: str) -> Path:
-    """The file with every number that a paper prints."""
-    return Path(paper(name).__file__).with_name("published.csv")
+    """The file with every number that a paper prints; raises `QaselError` for no paper's room."""
+    return Path(_printed(name).__file__).with_name("published.csv")
 
 
 def figures_of(name: str) -> dict[str, Any]:
     """The figures of a paper, by name, from the ledger; drawing is imported only here."""
-    return importlib.import_module(f"{paper(name).__name__}.figures").figures()
+    return importlib.import_module(f"{_printed(name).__name__}.figures").figures()
+
+
+def _printed(name: str) -> ModuleType:
+    """The room of a paper, and of nothing else."""
+    found = paper(name)
+    if name not in PAPERS:
+        raise QaselError(
+            f"{name!r} is no paper: it has no published numbers to set ours beside; "
+            "`qasel compare` sets its runs beside those of the papers"
+        )
+    return found

@@ -8,7 +8,7 @@ longest sentence. A question is encoded once for the tile, not once a pair.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 import torch
 from torch import Tensor
@@ -114,6 +114,8 @@ class EncodedSplit:
     0 is padding) that come with the split, for words whose vectors depend on where they stand.
     """
 
+    tile_pairs: ClassVar[dict[str, int]] = TILE_PAIRS
+
     def __init__(
         self,
         split: Split,
@@ -142,6 +144,11 @@ class EncodedSplit:
         per_question = self.questions.length * self.count
         return int(per_question.sum() + self.answers.length.sum())
 
+    @cached_property
+    def sizes(self) -> Tensor:
+        """What pairs of about the same size share a tile by, `[all pairs]`: the answers' length."""
+        return self.answers.length
+
     def batches(self, size: int, shuffle: torch.Generator | None = None) -> Iterator[Batch]:
         """Batches of `size` questions, in file order or shuffled by a (CPU) generator."""
         order = torch.arange(len(self))
@@ -168,7 +175,7 @@ class EncodedSplit:
         return Batch(index, tuple(tiles), torch.cat(order), labels, mask, self.vectors)
 
     def _tile_slots(self, slot: Tensor, pair: Tensor) -> tuple[Tensor, ...]:
-        """Slots of the pairs, sorted by answer length and cut into tiles."""
-        length = self.answers.length[pair.flatten()[slot]]
-        by_length = slot[torch.argsort(length, stable=True)]
-        return by_length.tensor_split(-(-len(slot) // TILE_PAIRS[self.device.type]))
+        """Slots of the pairs, sorted by size and cut into tiles."""
+        size = self.sizes[pair.flatten()[slot]]
+        by_size = slot[torch.argsort(size, stable=True)]
+        return by_size.tensor_split(-(-len(slot) // self.tile_pairs[self.device.type]))

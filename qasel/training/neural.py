@@ -41,6 +41,7 @@ class NeuralRanker(ABC):
     """
 
     recipe_type: type[Recipe]
+    split_type: type[EncodedSplit] = EncodedSplit
     network: nn.Module
 
     def __init__(self, recipe: Recipe, vectors: Vectors, device: torch.device) -> None:
@@ -80,6 +81,12 @@ class NeuralRanker(ABC):
         if self.recipe.vectors_rate > 0:
             groups.append({"params": [self.network.vectors], "lr": self.recipe.vectors_rate})
         return torch.optim.Adam(groups)
+
+    @property
+    def parameter_count(self) -> int:
+        """The numbers that training sets; word vectors that stay fixed are not among them."""
+        groups = self.optimizer().param_groups
+        return sum(tensor.numel() for group in groups for tensor in group["params"])
 
     @abstractmethod
     def schedule(self) -> Schedule:
@@ -144,7 +151,7 @@ class NeuralRanker(ABC):
 
     def _on_device(self, split: Split) -> EncodedSplit:
         if not self.frozen:
-            return EncodedSplit(split, self.vocabulary, self.device)
+            return self.split_type(split, self.vocabulary, self.device)
         found = contextual_vectors(self.encoder, _texts(split), device=self.device)
         return EncodedSplit(split, found, self.device, torch.from_numpy(found.matrix))
 

@@ -93,13 +93,20 @@ class Recipe:
 
     def set(self, assignments: list[str]) -> Self:
         """A copy changed by `key=value` texts, as on the command line."""
-        changes = {}
-        for assignment in assignments:
-            key, sign, text = assignment.partition("=")
-            if not sign:
-                raise QaselError(f"{assignment!r} is not of the form key=value")
-            try:
-                changes[key.strip()] = ast.literal_eval(text)
-            except (ValueError, SyntaxError):
-                changes[key.strip()] = text
-        return self.change(**changes)
+        return self.change(**dict(map(assigned, assignments)))
+
+
+def assigned(text: str) -> tuple[str, Any]:
+    """`key=value` → the key and the value, a text where it is no Python literal."""
+    key, sign, value = text.partition("=")
+    if not sign:
+        raise QaselError(f"{text!r} is not of the form key=value")
+    return key.strip(), literal(value)
+
+
+def literal(text: str) -> Any:
+    """The Python literal that a text is, or the text: `1e-3` → 0.001, `mixed` → "mixed"."""
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError):
+        return text

@@ -35,7 +35,9 @@ class TrainingData(Protocol):
 class Schedule:
     """How long and how to train: `patience` epochs without a better dev MAP end it.
 
-    After every `decay_every` epochs the learning rates are multiplied by `decay`.
+    After every `decay_every` epochs the learning rates are multiplied by `decay`. With a `warmup`
+    they go with each batch instead: up from 0 for that share of the epochs, then down to 0, both
+    in straight lines, as is usual for transformers.
     """
 
     epochs: int
@@ -44,6 +46,14 @@ class Schedule:
     seed: int
     decay: float = 1.0
     decay_every: int = 1
+    warmup: float = 0.0
+
+    def rate(self, epochs: float) -> float:
+        """What the learning rates are multiplied by after so many epochs, a part of one counted."""
+        if not self.warmup:
+            return self.decay ** (int(epochs) // self.decay_every)
+        done = epochs / self.epochs
+        return min(done / self.warmup, (1 - done) / (1 - self.warmup))
 
 
 def train(
@@ -75,9 +85,7 @@ def train(
         while not _finished(epochs, schedule):
             started = time.perf_counter()
             row = {"epoch": float(len(epochs) + 1)}
-            for group, rate in zip(optimizer.param_groups, rates, strict=True):
-                group["lr"] = rate * schedule.decay ** (len(epochs) // schedule.decay_every)
-            row |= _epoch(network, optimizer, losses, data, schedule, len(epochs) + 1)
+            row |= _epoch(network, optimizer, rates, losses, data, schedule, len(epochs) + 1)
             network.eval()
             row["dev_map"] = dev_map()
             row["seconds"] = time.perf_counter() - started
@@ -120,6 +128,7 @@ def _finished(epochs: list[dict[str, float]], schedule: Schedule) -> bool:
 def _epoch(
     network: nn.Module,
     optimizer: torch.optim.Optimizer,
+    rates: list[float],
     losses: Callable[[Any], dict[str, Tensor]],
     data: TrainingData,
     schedule: Schedule,
@@ -130,15 +139,21 @@ def _epoch(
     network.train()
     order = torch.Generator().manual_seed(schedule.seed * 1_000_003 + epoch)
     sums: dict[str, Tensor] = {}
+    seen = 0
     with tqdm(total=len(data), desc=f"epoch {epoch}", leave=False, unit="item") as bar:
         for batch in data.batches(schedule.batch, order):
             with _precision(data.device):
                 parts = losses(batch)
+            # Half of the batch counted: neither the first step nor the last is one of rate 0.
+            share = (seen + len(batch.index) / 2) / len(data)
+            for group, rate in zip(optimizer.param_groups, rates, strict=True):
+                group["lr"] = rate * schedule.rate(epoch - 1 + share)
             optimizer.zero_grad(set_to_none=True)
             parts["loss"].backward()
             optimizer.step()
             for name, value in parts.items():
                 sums[name] = sums.get(name, 0.0) + value.detach() * len(batch.index)
+            seen += len(batch.index)
             bar.update(len(batch.index))
     return {name: float(value) / len(data) for name, value in sums.items()}
 

@@ -16,9 +16,9 @@ from torch.nn import functional as F
 from qasel.datasets import load_dataset
 from qasel.errors import QaselError
 from qasel.papers.hierarchical_ranking import HierarchicalRanker, recipe
-from qasel.papers.hierarchical_ranking.losses import list_loss
 from qasel.text import Vocabulary, load_vectors, tokenize
 from qasel.training.batching import EncodedSplit
+from qasel.training.losses import list_loss
 
 BATCHES = 6
 

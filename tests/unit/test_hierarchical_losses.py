@@ -5,7 +5,7 @@ import math
 import pytest
 import torch
 
-from qasel.papers.hierarchical_ranking.losses import list_loss, pair_loss, point_loss
+from qasel.training.losses import list_loss, pair_loss, point_loss
 
 # Two lists: [positive, negative, negative] and [positive, padding, padding].
 SCORES = torch.tensor([[1.0, 0.0, -1.0], [2.0, 9.0, 9.0]])

@@ -176,7 +176,7 @@ def test_yue_is_the_best_of_all_permutations():
 
 
 def test_ap_loss_of_a_network():
-    from qasel.papers.hierarchical_ranking.losses import ap_loss
+    from qasel.training.losses import ap_loss
 
     scores = torch.tensor([[1.0, 0.0, 9.0], [0.5, 9.0, 9.0]], requires_grad=True)
     labels = torch.tensor([[1.0, 0.0, 0.0], [1.0, 0.0, 0.0]])

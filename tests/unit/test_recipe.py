@@ -6,8 +6,8 @@ import sys
 import pytest
 
 from qasel.errors import QaselError
+from qasel.layers.heads import Head, Scheme
 from qasel.papers.hierarchical_ranking import SCHEMES, recipe
-from qasel.papers.hierarchical_ranking.heads import Head, Scheme
 
 
 def test_hash_is_the_same_in_another_process():

@@ -3,7 +3,7 @@
 from itertools import pairwise
 
 from qasel.figures.diagrams import Arrow, Box, Diagram
-from qasel.papers.hierarchical_ranking.heads import Scheme
+from qasel.layers.heads import Scheme
 from qasel.papers.hierarchical_ranking.recipes import HierarchicalRecipe
 
 TINTS = {"point": "#FFF3CC", "pair": "#D6ECF8", "list": "#DDF0E4"}

@@ -5,9 +5,10 @@ from collections.abc import Callable, Iterable
 from qasel.figures.curves import curves
 from qasel.figures.diagrams import Diagram, diagrams
 from qasel.figures.style import HouseFigure
+from qasel.layers.heads import LEVELS
 from qasel.papers.figures import drawn, table_figure
 from qasel.papers.hierarchical_ranking.drawings import backbone, wiring
-from qasel.papers.hierarchical_ranking.heads import LEVELS, SCHEMES
+from qasel.papers.hierarchical_ranking.heads import SCHEMES
 from qasel.papers.hierarchical_ranking.recipes import PAPER, recipe
 from qasel.results.ledger import Row, read_ledger
 from qasel.results.tables import DATASETS, Choices, comparison, counted, pick

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
 from qasel.layers import MaxOverTime, masked_softmax
-from qasel.papers.hierarchical_ranking.heads import Scheme
+from qasel.layers.heads import Scheme
 from qasel.training.batching import Batch, Tile
 
 RECOMPUTE = 800

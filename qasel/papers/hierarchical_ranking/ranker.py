@@ -8,11 +8,11 @@ from torch import Tensor, nn
 
 from qasel.datasets.base import Candidate, Question, Split
 from qasel.evaluation import Run
-from qasel.papers.hierarchical_ranking.losses import ap_loss, list_loss, pair_loss, point_loss
 from qasel.papers.hierarchical_ranking.model import CompareAggregate
 from qasel.papers.hierarchical_ranking.recipes import HierarchicalRecipe
 from qasel.text import tokenize
 from qasel.training.batching import Batch
+from qasel.training.losses import level_loss
 from qasel.training.neural import NeuralRanker
 from qasel.training.trainer import Schedule
 
@@ -55,27 +55,14 @@ class HierarchicalRanker(NeuralRanker):
 
     def losses(self, batch: Batch) -> dict[str, Tensor]:
         """The loss of each head, and their weighted sum (equation 10)."""
-        scores = self.network(batch)
-        weights = {
-            "point": self.recipe.point_weight,
-            "pair": self.recipe.pair_weight,
-            "list": self.recipe.list_weight,
-        }
+        r, scores = self.recipe, self.network(batch)
+        weights = {"point": r.point_weight, "pair": r.pair_weight, "list": r.list_weight}
+        how = {"margin": r.margin, "pairs": r.pairs, "mean": r.list_mean}
         parts = {
-            head.name: self._loss(head.loss, scores[head.name], batch)
-            for head in self.recipe.scheme.heads
+            head.name: level_loss(head.loss, scores[head.name], batch.labels, batch.mask, **how)
+            for head in r.scheme.heads
         }
         return {"loss": sum(weights[name] * part for name, part in parts.items()), **parts}
-
-    def _loss(self, kind: str, scores: Tensor, batch: Batch) -> Tensor:
-        if kind == "point":
-            return point_loss(scores, batch.labels, batch.mask)
-        if kind == "pair":
-            r = self.recipe
-            return pair_loss(scores, batch.labels, batch.mask, r.margin, r.pairs)
-        if kind == "ap":
-            return ap_loss(scores, batch.labels, batch.mask)
-        return list_loss(scores, batch.labels, batch.mask, self.recipe.list_mean)
 
     def scores(self, batch: Batch) -> Tensor:
         """Scores of the head that ranks."""

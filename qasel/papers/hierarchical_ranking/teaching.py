@@ -12,12 +12,13 @@ from qasel.datasets.base import Dataset, Question, Split
 from qasel.errors import QaselError
 from qasel.evaluation import Scores, bootstrap_interval
 from qasel.figures.style import GREY, INK, HouseFigure, house_style, new_figure
+from qasel.layers.heads import LEVELS
 from qasel.papers import teaching as shared
-from qasel.papers.hierarchical_ranking.heads import LEVELS, SCHEMES
-from qasel.papers.hierarchical_ranking.losses import list_loss, pair_loss, point_loss
+from qasel.papers.hierarchical_ranking.heads import SCHEMES
 from qasel.papers.hierarchical_ranking.model import CompareAggregate
 from qasel.papers.hierarchical_ranking.recipes import PAPER, HierarchicalRecipe
 from qasel.text import tokenize
+from qasel.training.losses import list_loss, pair_loss, point_loss
 
 chosen_recipes = partial(shared.chosen_recipes, PAPER)
 shapes, untrained = shared.shapes, shared.untrained

@@ -77,6 +77,12 @@ class StructuredRanker:
         spent = time.perf_counter() - started
         return History(best.epochs, best.best_epoch, spent, {"C": chosen})
 
+    @property
+    def parameter_count(self) -> int:
+        """Weights, or support vectors and their coefficients; those of a CNN before them too."""
+        learnt = self.svm.support.size + self.svm.coefficients.size if self.svm else 0
+        return self.weights.size + learnt + (self.network.parameter_count if self.network else 0)
+
     def _costs(self) -> tuple[float, ...]:
         """Plain LSP has no loss to scale."""
         return self.recipe.costs if self.recipe.search != "none" else (0.0,)

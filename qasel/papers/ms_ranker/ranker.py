@@ -173,6 +173,11 @@ class MSRanker(NeuralRanker):
         """The agent learns at a rate of its own."""
         return self.recipe.agent_rate
 
+    @property
+    def parameter_count(self) -> int:
+        """Those of the agent and of the pre-ranker that sorts for it."""
+        return super().parameter_count + (self.first.parameter_count if self.first else 0)
+
     def schedule(self) -> Schedule:
         """Early stopping on dev MAP."""
         r = self.recipe

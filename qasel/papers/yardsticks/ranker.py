@@ -1,0 +1,71 @@
+"""Fine-tuned cross-encoders as rankers: the honest yardstick, and the papers' ideas on top."""
+
+import torch
+from torch import Tensor, nn
+
+from qasel.datasets.base import Split
+from qasel.papers.yardsticks.lists import PairedSplit, cut_lists
+from qasel.papers.yardsticks.model import CrossEncoder
+from qasel.papers.yardsticks.recipes import EVIDENCE, CrossEncoderRecipe
+from qasel.training.batching import Batch, EncodedSplit
+from qasel.training.losses import level_loss
+from qasel.training.neural import NeuralRanker
+from qasel.training.trainer import Schedule
+
+
+class CrossEncoderRanker(NeuralRanker):
+    """Any cross-encoder of this room: the same budget, other heads and losses."""
+
+    recipe_type = CrossEncoderRecipe
+    split_type = PairedSplit
+    recipe: CrossEncoderRecipe
+    network: CrossEncoder
+
+    def build(self, vectors: Tensor) -> nn.Module:
+        """The pre-trained encoder with the variant's heads, those untrained."""
+        r = self.recipe
+        return CrossEncoder(
+            vectors,
+            self.encoder,
+            r.scheme,
+            averages=r.averages,
+            longest=r.longest,
+            dropout=r.dropout,
+            evidence=r.variant == EVIDENCE,
+        )
+
+    def training_data(self, split: Split) -> EncodedSplit:
+        """Whole lists, but for wrong candidates of the longest ones."""
+        return super().training_data(cut_lists(split, self.recipe.cut, self.recipe.seed))
+
+    def optimizer(self) -> torch.optim.Optimizer:
+        """AdamW; biases and norms, which are vectors, do not decay."""
+        learnt = [p for p in self.network.parameters() if p.requires_grad]
+        groups = [
+            {"params": [p for p in learnt if p.ndim > 1], "weight_decay": self.recipe.weight_decay},
+            {"params": [p for p in learnt if p.ndim < 2], "weight_decay": 0.0},
+        ]
+        return torch.optim.AdamW(groups, lr=self.rate)
+
+    def losses(self, batch: Batch) -> dict[str, Tensor]:
+        """The loss of each head, and their weighted sum."""
+        r, scores = self.recipe, self.network(batch)
+        weights = dict(zip(("point", "pair", "list"), r.weights, strict=True))
+        parts = {
+            head.name: level_loss(
+                head.loss, scores[head.name], batch.labels, batch.mask,
+                margin=r.margin, pairs=r.pairs,
+            )
+            for head in r.scheme.heads
+        }  # fmt: skip
+        loss = sum(weights.get(name, 1.0) * part for name, part in parts.items())
+        return {"loss": loss, **parts}
+
+    def scores(self, batch: Batch) -> Tensor:
+        """Scores of the head that ranks."""
+        return self.network(batch)[self.recipe.scheme.ranks]
+
+    def schedule(self) -> Schedule:
+        """A fixed number of epochs, of which the best one on dev is kept."""
+        r = self.recipe
+        return Schedule(r.epochs, r.epochs, r.batch, r.seed, warmup=r.warmup)

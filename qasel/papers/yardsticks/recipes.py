@@ -1,0 +1,151 @@
+"""Recipes of the yardsticks; what they need beyond the common fields, cross-encoders have."""
+
+from dataclasses import dataclass
+
+from qasel.errors import QaselError
+from qasel.layers.heads import LIST, PAIR, POINT, PROGRESSIVE, Head, Scheme
+from qasel.text.encoder_folders import STANDIN
+from qasel.training.recipe import SCALES, Recipe
+
+PAPER = "yardsticks"
+
+SEARCH = "search order"
+BASELINES = {
+    "random": "random",
+    "word overlap": "word-overlap",
+    "IDF overlap": "idf-overlap",
+    "BM25": "bm25",
+    SEARCH: "file-order",
+}
+"""Variant → its name among `qasel.rankers.BASELINES`."""
+LEAKS = {"trecqa": "its files list the right answers first"}
+"""Data set → why the order of its files is no search engine's."""
+
+MAIN = "cross-encoder (list)"
+EVIDENCE = "cross-encoder (evidence)"
+SCHEMES = {
+    "cross-encoder (point)": Scheme((POINT,), "point"),
+    "cross-encoder (pair)": Scheme((PAIR,), "pair"),
+    MAIN: Scheme((LIST,), "list"),
+    "cross-encoder (PRI)": PROGRESSIVE,
+    "cross-encoder (AP loss)": Scheme((Head("list", "ap"),), "list"),
+    EVIDENCE: Scheme((Head("first", "list"), Head("second", "list", ("first",))), "second"),
+}
+"""Variant → its heads: the losses of paper 1 and its progressive heads, paper 2's AP, and two
+passes over a list, the second of which knows what the first one found (paper 3)."""
+VARIANTS = (*BASELINES, *SCHEMES)
+
+CHOICES = {
+    "scale": SCALES,
+    "pooling": ("auto", "first", "mean"),
+    "pairs": ("all", "hardest"),
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class BaselineRecipe(Recipe):
+    """A run of a yardstick that reads no labels.
+
+    Only "random" depends on the seed. Raises `QaselError` for "search order" on a data set whose
+    files are in no search engine's order.
+    """
+
+    paper: str = PAPER
+
+    def __post_init__(self) -> None:
+        self.check({"variant": BASELINES, "scale": SCALES})
+        if self.variant == SEARCH and self.dataset in LEAKS:
+            raise QaselError(
+                f"{SEARCH!r} is no yardstick on {self.dataset}: {LEAKS[self.dataset]}; "
+                "name other variants, such as 'BM25'"
+            )
+
+
+@dataclass(frozen=True, kw_only=True)
+class CrossEncoderRecipe(Recipe):
+    """A fine-tuned transformer over question and candidate: all six differ in heads and loss only.
+
+    Settings are what is usual for BERT's family, not tuned here. `margin`, `pairs` and `weights`
+    are those of Gao et al. 2020 by data set. `pooling` "auto" follows the encoder: sentence
+    encoders (`sentence-transformers/…`, the stand-in) learnt to give the mean over their pieces,
+    all others [CLS].
+    """
+
+    paper: str = PAPER
+    encoder: str = STANDIN  # a transformer by name or folder
+    pooling: str = "auto"  # or "first", "mean": what is a pair's vector
+    longest: int = 128  # pieces of a pair, special tokens included
+    dropout: float = 0.1  # before each layer of a head; the encoder has its own
+    weights: tuple = (1.0, 1.0, 1.0)  # λ of point, pair and list where they learn together
+    pairs: str = "hardest"  # or "all", with sigmoid scores
+    margin: float = 1.0
+    learning_rate: float = 5e-5
+    weight_decay: float = 0.01  # of matrices; biases and norms have none
+    warmup: float = 0.1  # share of the steps in which the rate rises, before it falls to 0
+    batch: int = 10  # questions
+    cut: int = 30  # training candidates a list: all right ones, wrong ones drawn; 0 keeps all
+    epochs: int = 2
+
+    def __post_init__(self) -> None:
+        sizes = ("longest", "batch", "epochs")
+        known = CHOICES | {"variant": SCHEMES}
+        self.check(known, positive=sizes, shares=("dropout", "warmup"))
+        if not self.encoder:
+            raise QaselError("no encoder is named; give the name or folder of one: --set encoder=…")
+        if self.cut == 1 or self.cut < 0:
+            raise QaselError(f"setting cut: expected 0 (keep all) or 2 and more, got {self.cut}")
+        if len(self.weights) != 3 or not all(weight > 0 for weight in self.weights):
+            raise QaselError(f"setting weights: expected three above 0, got {self.weights}")
+
+    @property
+    def scheme(self) -> Scheme:
+        """The heads of this variant."""
+        return SCHEMES[self.variant]
+
+    @property
+    def averages(self) -> bool:
+        """Whether a pair's vector is the mean over its pieces, or else the first one's state."""
+        if self.pooling == "auto":
+            return self.encoder == STANDIN or self.encoder.startswith("sentence-transformers/")
+        return self.pooling == "mean"
+
+
+_LISTS = {"pairs": "all", "margin": 0.8, "weights": (2.0, 1.0, 1.0)}
+"""Paper 1's settings on WikiQA, taken for all data but TREC-QA."""
+
+QUICK = {"epochs": 1, "learning_rate": 3e-4, "longest": 64, "cut": 5, "batch": 3}
+"""Small enough for a walkthrough, never for tables.
+
+Five settings were looked at on the sample's dev split, one seed each.
+"""
+
+
+def recipe(
+    variant: str = MAIN,
+    dataset: str = "sample",
+    *,
+    vectors: str | None = None,
+    scale: str = "paper",
+    seed: int = 0,
+) -> BaselineRecipe | CrossEncoderRecipe:
+    """The recipe of a yardstick; raises `QaselError` for an unknown variant or scale.
+
+    There are no word vectors: `vectors`, if any, names the encoder of a cross-encoder.
+    """
+    if variant not in VARIANTS:
+        raise QaselError(f"unknown variant {variant!r} of {PAPER}; known: {', '.join(VARIANTS)}")
+    protocols = {"trecqa": "clean", "semeval-cqa": "a-2016"}
+    common: dict = {
+        "variant": variant,
+        "dataset": dataset,
+        "protocol": protocols.get(dataset, "answered"),
+        "vectors": "",
+        "scale": scale,
+        "seed": seed,
+    }
+    if variant in BASELINES:
+        return BaselineRecipe(**common)
+    settings = {} if dataset == "trecqa" else dict(_LISTS)
+    if scale == "quick":
+        settings |= QUICK
+    return CrossEncoderRecipe(**common, **settings, encoder=vectors or STANDIN)

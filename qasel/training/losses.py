@@ -1,0 +1,106 @@
+"""Ranking losses over padded lists `[questions, candidates]`: point, pair, list, and AP.
+
+The first three are those of Gao et al. 2020, whose equations are cited. All return a mean over
+the questions of the batch. `labels` are 0 or 1 (0 at padding), `mask` is true where there is a
+candidate. Padding never counts.
+"""
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from qasel.interleaving import harmonic, structured_hinge
+
+
+def point_loss(scores: Tensor, labels: Tensor, mask: Tensor) -> Tensor:
+    """Cross entropy of each candidate's label, averaged over its list (equation 6).
+
+    `scores` are log odds: the softmax over two classes depends on nothing but
+    the difference of their two scores.
+    """
+    loss = F.binary_cross_entropy_with_logits(scores, labels, reduction="none")
+    return ((loss * mask).sum(1) / mask.sum(1)).mean()
+
+
+def pair_loss(scores: Tensor, labels: Tensor, mask: Tensor, margin: float, pairs: str) -> Tensor:
+    """Hinge loss of positive against negative candidates (equation 8).
+
+    `pairs="all"`: every positive against every negative, scores squashed by a
+    sigmoid (the paper's choice on WikiQA). `pairs="hardest"`: every positive
+    against the negative with the highest score (on TREC-QA). A list without
+    both kinds has no pairs and adds 0.
+    """
+    positive = mask & (labels > 0.5)
+    negative = mask & (labels <= 0.5)
+    if pairs == "all":
+        scores = scores.sigmoid()
+        gap = scores[:, :, None] - scores[:, None, :]
+        counts = positive[:, :, None] & negative[:, None, :]
+    else:
+        # Lists without a negative get 0 here, not -inf: they have no pairs, and inf · 0 is nan.
+        highest = scores.masked_fill(~negative, -torch.inf).amax(1).nan_to_num(neginf=0.0)
+        gap = (scores - highest[:, None])[:, :, None]
+        counts = (positive & negative.any(1, keepdim=True))[:, :, None]
+    loss = F.relu(margin - gap) * counts
+    return (loss.sum((1, 2)) / counts.sum((1, 2)).clamp(min=1)).mean()
+
+
+def list_loss(scores: Tensor, labels: Tensor, mask: Tensor, mean: str = "batch") -> Tensor:
+    """KL from the normalised labels to the softmax of the scores (equation 9).
+
+    The printed order KL(p || Y) is infinite wherever a label is 0; this is
+    KL(Y || p). `mean="list"` divides each list's KL by its own length, as
+    printed, which makes long lists, the hard ones, count least. `mean="batch"`
+    divides by the mean length in the batch: the same size, but all lists count
+    alike. A list without a positive has no target and adds 0.
+    """
+    log_p = F.log_softmax(scores.masked_fill(~mask, -torch.inf), dim=1)
+    target = labels / labels.sum(1, keepdim=True).clamp(min=1)
+    # 0 · log 0 = 0, and no 0 · inf at padding.
+    terms = torch.where(target > 0, target * (target.clamp(min=1e-12).log() - log_p), 0.0)
+    if mean == "list":
+        return (terms.sum(1) / mask.sum(1)).mean()
+    return terms.sum() / mask.sum()
+
+
+def level_loss(
+    kind: str,
+    scores: Tensor,
+    labels: Tensor,
+    mask: Tensor,
+    *,
+    margin: float,
+    pairs: str,
+    mean: str = "batch",
+) -> Tensor:
+    """The loss that trains a ranking level, by its name in `qasel.layers.heads`."""
+    if kind == "point":
+        return point_loss(scores, labels, mask)
+    if kind == "pair":
+        return pair_loss(scores, labels, mask, margin, pairs)
+    if kind == "ap":
+        return ap_loss(scores, labels, mask)
+    return list_loss(scores, labels, mask, mean)
+
+
+def ap_loss(scores: Tensor, labels: Tensor, mask: Tensor) -> Tensor:
+    """Structured hinge loss of 1 − AP, the most violating ranking found exactly.
+
+    The objective of Haponchyk and Moschitti (equation 4, position weights 1 / j) with the
+    network's scores in place of a linear model's: what they name as future work. Its C is 1,
+    as the network may scale its scores at will. A list without both kinds adds 0.
+    """
+    real = scores[mask]
+    counts = mask.sum(1)
+    first = torch.cat([counts.new_zeros(1), counts.cumsum(0)])
+    values, gradient = structured_hinge(
+        real.detach().double().cpu().numpy(),
+        (labels[mask] > 0.5).cpu().numpy(),
+        first.cpu().numpy(),
+        harmonic(scores.shape[1]),
+        1.0,
+    )
+    # A function with this value and this gradient: the rankings are constants to autograd.
+    moved = (real * torch.from_numpy(gradient).to(real)).sum()
+    total = moved - moved.detach() + float(values.sum())
+    return total / len(scores)

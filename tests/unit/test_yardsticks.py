@@ -1,0 +1,348 @@
+"""Yardsticks: baselines as recipes, and cross-encoders with the papers' losses and evidence."""
+
+import itertools
+import math
+import sys
+
+import numpy as np
+import pytest
+import torch
+from tiny_encoders import make_encoder
+
+from qasel.cli import main
+from qasel.datasets import load_dataset
+from qasel.datasets.base import Candidate, Question, Split
+from qasel.errors import QaselError
+from qasel.layers.pair_encoder import PairEncoder
+from qasel.papers.yardsticks import MAIN, VARIANTS, load, ranker, recipe
+from qasel.papers.yardsticks.lists import PairedSplit, cut_lists
+from qasel.papers.yardsticks.model import others
+from qasel.papers.yardsticks.recipes import BASELINES, EVIDENCE, SCHEMES, SEARCH
+from qasel.rankers import BM25, RandomRanker
+from qasel.text import Vectors
+from qasel.text.encoders import load_encoder
+from qasel.text.subwords import Subwords
+from qasel.training.batching import EncodedSplit
+from qasel.training.losses import ap_loss
+from qasel.training.trainer import Schedule
+
+CPU = torch.device("cpu")
+NONE = Vectors.empty("")
+TEXTS = {
+    "when was it built": ["a tower was built in paris", "by an engineer", "long towers , it"],
+    "who": ["an engineer ."],
+    "who was a long long long question , was it ?": [
+        "paris",
+        "a tower is a tower in paris , a long tower built by an engineer in a tower",
+        "built ?",
+        "",
+        "engineers in paris",
+    ],
+    "is it in paris ?": ["a question", "in paris", "who is it"],
+}
+
+
+def question(i, text, candidates):
+    made = tuple(Candidate(f"{i}-{j}", c, (j + i) % 2, j) for j, c in enumerate(candidates))
+    return Question(f"q{i}", text, made)
+
+
+SPLIT = Split("tiny", tuple(question(i, *pair) for i, pair in enumerate(TEXTS.items())))
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return str(make_encoder(tmp_path_factory.mktemp("encoder")))
+
+
+def make(folder, variant=MAIN, **changes):
+    settings = {"encoder": folder, "epochs": 1, "batch": 2, "learning_rate": 1e-3} | changes
+    return ranker(recipe(variant).change(**settings), NONE, CPU)
+
+
+@pytest.mark.parametrize("variant", SCHEMES)
+def test_every_cross_encoder_learns_ranks_and_is_saved(variant, folder, tmp_path):
+    system = make(folder, variant)
+    history = system.fit(SPLIT, SPLIT)
+    before = make(folder, variant)
+    before.prepare(SPLIT)
+    run = system.rank(SPLIT)
+    assert math.isfinite(history.epochs[0]["loss"])
+    assert run.scores != before.rank(SPLIT).scores
+    system.save(tmp_path)
+    again = load(tmp_path, NONE, CPU)
+    assert type(again) is type(system)
+    assert again.rank(SPLIT).scores == run.scores
+
+
+def near(found, wanted):
+    assert found == {name: pytest.approx(value, abs=1e-5) for name, value in wanted.items()}
+
+
+@pytest.mark.parametrize("variant", SCHEMES)
+def test_company_padding_and_order_change_no_score(variant, folder):
+    system = make(folder, variant, learning_rate=1e-2)
+    system.fit(SPLIT, SPLIT)
+    together = system.rank(SPLIT).scores
+    for one in SPLIT:
+        near(system.rank(Split("one", (one,))).scores[one.id], together[one.id])
+        turned = Question(one.id, one.text, one.candidates[::-1])
+        near(system.rank(Split("turned", (turned,))).scores[one.id], together[one.id])
+    # Without its list-mates a candidate keeps its score, but where they are evidence.
+    first = Question("q0", SPLIT[0].text, SPLIT[0].candidates[:1])
+    alone = system.rank(Split("first", (first,))).scores["q0"]["0-0"]
+    assert (abs(alone - together["q0"]["0-0"]) < 1e-5) is (variant != EVIDENCE)
+
+
+def test_interrupted_training_resumes_to_the_same_scores(folder, tmp_path):
+    whole = make(folder, epochs=3)
+    history = whole.fit(SPLIT, SPLIT)
+
+    class Stopped(Exception):
+        pass
+
+    def stop(epochs):
+        raise Stopped
+
+    with pytest.raises(Stopped):
+        make(folder, epochs=3).fit(SPLIT, SPLIT, tmp_path, stop)
+    resumed = make(folder, epochs=3)
+    again = resumed.fit(SPLIT, SPLIT, tmp_path)
+    assert [row["loss"] for row in again.epochs] == [row["loss"] for row in history.epochs]
+    assert resumed.rank(SPLIT).scores == whole.rank(SPLIT).scores
+
+
+def test_rates_rise_and_fall_in_straight_lines(folder):
+    schedule = Schedule(epochs=4, patience=4, batch=1, seed=0, warmup=0.25)
+    found = [schedule.rate(epochs) for epochs in (0, 0.5, 1, 2.5, 4)]
+    assert found == pytest.approx([0, 0.5, 1, 0.5, 0])
+    steps = Schedule(epochs=4, patience=4, batch=1, seed=0, decay=0.1, decay_every=2)
+    assert [steps.rate(epochs) for epochs in (0, 1.99, 2, 3.5)] == pytest.approx([1, 1, 0.1, 0.1])
+    # Four questions, two a batch, two epochs: the rate at each step, by the middle of its batch.
+    system = make(folder, epochs=2, warmup=0.5, learning_rate=1.0)
+    seen = []
+    optimizer = system.optimizer
+
+    def spied():
+        made = optimizer()
+        made.register_step_pre_hook(lambda o, *_: seen.append([g["lr"] for g in o.param_groups]))
+        return made
+
+    system.optimizer = spied
+    system.fit(SPLIT, SPLIT)
+    assert seen == [pytest.approx([rate] * 2) for rate in (0.25, 0.75, 0.75, 0.25)]
+
+
+def test_optimiser_has_every_trained_number_once_and_decays_matrices_only(folder):
+    system = make(folder)
+    system.prepare(SPLIT)
+    decaying, plain = system.optimizer().param_groups
+    assert (decaying["weight_decay"], plain["weight_decay"]) == (0.01, 0.0)
+    assert all(p.ndim == 2 for p in decaying["params"])
+    trained = [p for name, p in system.network.named_parameters() if name != "vectors"]
+    assert {id(p) for p in trained} == {id(p) for p in decaying["params"] + plain["params"]}
+    system.losses(system.encode(SPLIT).batch(torch.arange(4)))["loss"].backward()
+    assert all(p.grad is not None for p in trained)
+
+
+def test_the_papers_losses_and_heads(folder):
+    made = recipe("cross-encoder (PRI)", "wikiqa")
+    assert (made.pairs, made.margin, made.weights) == ("all", 0.8, (2.0, 1.0, 1.0))
+    trecqa = recipe("cross-encoder (PRI)", "trecqa")
+    assert (trecqa.pairs, trecqa.margin, trecqa.weights) == ("hardest", 1.0, (1.0, 1.0, 1.0))
+    system = make(folder, "cross-encoder (PRI)")
+    system.prepare(SPLIT)
+    found = system.network.heads.score
+    assert {name: layer.in_features // 16 for name, layer in found.items()} == {
+        "point": 1, "pair": 2, "list": 3,
+    }  # fmt: skip
+    system.network.eval()
+    parts = system.losses(system.encode(SPLIT).batch(torch.arange(4)))
+    wanted = 2 * parts["point"] + parts["pair"] + parts["list"]
+    torch.testing.assert_close(parts["loss"], wanted)
+    # Six systems, one budget: their recipes differ in nothing but the variant.
+    made = [recipe(variant, "wikiqa") for variant in SCHEMES]
+    assert {one.change(variant=MAIN) for one in made} == {recipe(MAIN, "wikiqa")}
+
+
+def rankings(scores, labels):
+    """The objective of every permutation, and of the correct ones, term by term."""
+    for order in itertools.permutations(range(len(labels))):
+        right = [labels[i] for i in order]
+        precisions = [sum(right[: j + 1]) / (j + 1) for j in range(len(right)) if right[j]]
+        ap = sum(precisions) / len(precisions) if precisions else 1.0
+        weighed = sum(scores[i] / (j + 1) for j, i in enumerate(order))
+        yield weighed + (1 - ap), weighed, right == sorted(right, reverse=True)
+
+
+def test_ap_loss_against_all_permutations():
+    generator = torch.Generator().manual_seed(0)
+    for labels in itertools.product([0.0, 1.0], repeat=4):
+        scores = torch.randn(1, 6, generator=generator).requires_grad_()
+        mask = torch.arange(6)[None] < 4
+        told = torch.tensor([[*labels, 0.0, 0.0]])
+        loss = ap_loss(scores, told, mask)
+        found = list(rankings(scores[0, :4], labels))
+        most = torch.stack([objective for objective, _, _ in found]).max()
+        best = torch.stack([weighed for _, weighed, correct in found if correct]).max()
+        torch.testing.assert_close(loss, most - best)
+        wanted = torch.autograd.grad(most - best, scores)[0]
+        torch.testing.assert_close(torch.autograd.grad(loss, scores)[0], wanted)
+
+
+def test_the_weights_of_list_mates_by_hand():
+    scores = torch.tensor([[0.0, math.log(3.0), 9.0], [5.0, 7.0, 7.0]])
+    mask = torch.tensor([[True, True, False], [True, False, False]])
+    found = others(scores, mask)
+    torch.testing.assert_close(found[0], torch.tensor([[0, 1, 0], [1, 0, 0], [0.25, 0.75, 0]]))
+    assert not found[1, 0].any()  # no other candidate, no evidence
+
+
+def test_evidence_counts_nothing_before_it_has_learnt(folder):
+    system = make(folder, EVIDENCE)
+    system.prepare(SPLIT)
+    batch = system.encode(SPLIT).batch(torch.arange(4))
+    heads = system.network.heads
+    plain = heads.own["second"]
+    with torch.inference_mode():
+        pairs = torch.cat([system.network.pairs.vectors(tile, False) for tile in batch.tiles])
+        features = {"first": heads.own["first"](pairs).tanh(), "second": plain(pairs).tanh()}
+        wanted = heads.scores("second", features, batch)
+        torch.testing.assert_close(heads(pairs, batch)["second"], wanted)
+        torch.nn.init.eye_(heads.enter.weight)
+        assert not torch.allclose(heads(pairs, batch)["second"], wanted)
+
+
+def test_a_pair_is_its_first_piece_or_the_mean_of_all(folder):
+    encoder = load_encoder(folder)
+    reader = PairEncoder(encoder).eval()
+    data = PairedSplit(SPLIT, Subwords(encoder), CPU)
+    batch = data.batch(torch.arange(4))
+    (tile,) = batch.tiles
+    with torch.inference_mode():
+        states = reader(tile)
+        torch.testing.assert_close(reader.vectors(tile), states.cls)
+        means = batch.as_lists(reader.vectors(tile, mean=True))
+        pieces = encoder.tokenizer(SPLIT[0].text, TEXTS[SPLIT[0].text][1], return_tensors="pt")
+        alone = reader.model(**pieces).last_hidden_state[0]
+    torch.testing.assert_close(means[0, 1], alone.mean(0), atol=1e-5, rtol=0)
+
+
+def test_the_encoder_decides_what_is_a_pairs_vector():
+    made = recipe(MAIN, "wikiqa")
+    assert made.averages
+    assert recipe(MAIN, vectors="sentence-transformers/all-mpnet-base-v2").averages
+    assert not recipe(MAIN, vectors="bert-base-uncased").averages
+    assert recipe(MAIN, vectors="bert-base-uncased").change(pooling="mean").averages
+    assert not made.change(pooling="first").averages
+
+
+def test_tiles_hold_pairs_of_about_one_length(folder):
+    encoder = load_encoder(folder)
+    many = Split("many", tuple(question(i, *pair) for i, pair in enumerate([*TEXTS.items()] * 20)))
+    reader = PairEncoder(encoder)
+    size = {"paired": PairedSplit, "usual": EncodedSplit}
+    columns = {}
+    for name, kind in size.items():
+        batch = kind(many, Subwords(encoder), CPU).batch(torch.arange(80))
+        frames = [reader.frame(tile)[0] for tile in batch.tiles]
+        columns[name] = sum(frame.real.numel() for frame in frames)
+        real = sum(int(frame.real.sum()) for frame in frames)
+        assert sum(len(frame.real) for frame in frames) == many.pairs
+    assert real <= columns["paired"] < columns["usual"]
+
+
+def test_a_cut_list_keeps_its_right_answers():
+    labels = [0, 1, 0, 0, 1, 0, 0, 0]
+    made = tuple(Candidate(str(i), "a", label, i) for i, label in enumerate(labels))
+    split = Split("long", (Question("q", "a", made), Question("r", "a", made[:3])))
+    for most, count in ((4, 4), (2, 3), (8, 8), (0, 8)):
+        found, short = cut_lists(split, most, seed=0)
+        ids = [c.id for c in found.candidates]
+        assert {"1", "4"} <= set(ids)
+        assert ids == sorted(ids)
+        assert len(ids) == count
+        assert len(short.candidates) == min(most, 3) or not most
+    drawn = {tuple(c.id for c in cut_lists(split, 4, seed)[0].candidates) for seed in range(9)}
+    assert len(drawn) > 3
+    assert cut_lists(split, 4, 5) == cut_lists(split, 4, 5)
+    only_right = Split("right", (Question("q", "a", (made[1], made[4])),))
+    assert cut_lists(only_right, 1, 0) == only_right
+
+
+def test_training_lists_are_cut_and_no_others(folder):
+    system = make(folder, cut=2)
+    system.prepare(SPLIT)
+    assert [len(q.candidates) for q in system.training_data(SPLIT).split] == [2, 1, 3, 3]
+    assert {q: len(row) for q, row in system.rank(SPLIT).scores.items()} == {
+        "q0": 3, "q1": 1, "q2": 5, "q3": 3,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("variant", BASELINES)
+def test_every_baseline_ranks_and_is_saved(variant, tmp_path):
+    data = load_dataset("sample")
+    system = ranker(recipe(variant, seed=3), NONE, CPU)
+    history = system.fit(data.train, data.dev, tmp_path)
+    run = system.rank(data.test)
+    system.save(tmp_path)
+    assert history.epochs == []
+    assert load(tmp_path, NONE, CPU).rank(data.test).scores == run.scores
+    if variant == "random":
+        assert run.scores == RandomRanker(3).rank(data.test).scores
+    if variant == "BM25":
+        wanted = BM25()
+        wanted.fit(data.train)
+        assert run.scores == wanted.rank(data.test).scores
+    if variant == SEARCH:
+        places = [c.place for c in data.test[0].candidates]
+        assert [run.scores[data.test[0].id][c.id] for c in data.test[0].candidates] == list(
+            -np.array(places)
+        )
+
+
+BAD = {
+    "unknown variant 'BM26' of yardsticks": lambda f: recipe("BM26"),
+    "unknown scale": lambda f: recipe("BM25", scale="huge"),
+    "right answers first": lambda f: recipe(SEARCH, "trecqa"),
+    "no setting 'epochs'": lambda f: recipe("BM25").change(epochs=2),
+    "known: auto, first, mean": lambda f: recipe().change(pooling="max"),
+    "setting cut": lambda f: recipe().change(cut=1),
+    "setting weights": lambda f: recipe().change(weights=(1.0, 0.0, 1.0)),
+    "too few for a pair": lambda f: make(f, longest=4).prepare(SPLIT),
+    "no encoder is named": lambda f: recipe().change(encoder=""),
+    "is not an encoder": lambda f: make(str(sys.prefix)),
+}
+
+
+@pytest.mark.parametrize("reason", BAD)
+def test_bad_settings_are_refused_in_one_line(reason, folder):
+    with pytest.raises(QaselError, match=reason) as caught:
+        BAD[reason](folder)
+    assert "\n" not in str(caught.value)
+
+
+def test_without_the_extra(monkeypatch):
+    monkeypatch.setitem(sys.modules, "transformers.utils.logging", None)
+    with pytest.raises(QaselError, match=r'pip install "qasel\[transformers\]"'):
+        ranker(recipe(), NONE, CPU)
+    ranker(recipe("BM25"), NONE, CPU)
+
+
+def test_the_command_runs_ranks_and_has_no_table(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("QASEL_RESULTS", str(tmp_path / "ledger"))
+    arguments = ["run", "yardsticks", "--variant", "BM25", "--out", str(tmp_path / "runs")]
+    assert main(arguments) == 0
+    assert "test MAP" in capsys.readouterr().out
+    assert len(list((tmp_path / "ledger" / "yardsticks").glob("bm25-0-*.json"))) == 1
+    mine = tmp_path / "mine.tsv"
+    mine.write_text("question\tcandidate\nwho built it?\tit is tall\nwho built it?\tshe built it\n")
+    (model,) = (tmp_path / "runs").iterdir()
+    assert main(["rank", str(model), str(mine)]) == 0
+    assert len(capsys.readouterr().out.splitlines()) == 2
+    for command in ("table", "figures"):
+        assert main([command, "yardsticks"]) == 2
+        told = capsys.readouterr().err
+        assert "no published numbers" in told
+        assert "qasel compare" in told
+    assert len(VARIANTS) == 11

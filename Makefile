@@ -13,6 +13,7 @@ demo: $(VENV)/ready  ## run every notebook on the bundled sample, draw the figur
 	$(BIN)/qasel table latent-structured
 	$(BIN)/qasel table ms-ranker
 	$(BIN)/qasel table question-relevancy
+	$(BIN)/qasel table ap-mpcnn
 
 test: $(VENV)/ready lint  ## all tests; those on real data run where QASEL_DATA is set
 	$(BIN)/pytest tests/unit tests/notebooks tests/browser
@@ -31,7 +32,7 @@ bench: $(VENV)/ready  ## benchmarks, as ratios on this machine
 $(VENV)/ready: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt "torch==2.13.0"
-	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[notebooks,parse,test]"
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[notebooks,parse,sweep,test]"
 	@touch $@
 
 clean:

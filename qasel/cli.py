@@ -1,4 +1,4 @@
-"""The `qasel` command: its parts are `cli_data`, `cli_papers` and `cli_rank`."""
+"""The `qasel` command: its parts are the modules `cli_…`."""
 
 import os
 import sys
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import typer
 
-from qasel import cli_data, cli_papers, cli_rank
+from qasel import cli_compare, cli_data, cli_papers, cli_rank, cli_sweep
 from qasel.errors import QaselError
 
 app = typer.Typer(
@@ -17,8 +17,9 @@ app = typer.Typer(
 app.add_typer(cli_data.app, name="data")
 for command in (cli_papers.run, cli_papers.table, cli_papers.figures, cli_papers.notebooks):
     app.command()(command)
-for command in (cli_rank.rank, cli_rank.evaluate):
+for command in (cli_compare.compare, cli_rank.rank, cli_rank.evaluate):
     app.command()(command)
+app.command()(cli_sweep.sweep)
 
 # Newer Typers carry their own copy of click, so the class is found by way of a Typer name.
 _CommandError: type[Exception] = typer.BadParameter.__mro__[2]
@@ -27,7 +28,8 @@ _CommandError: type[Exception] = typer.BadParameter.__mro__[2]
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit status.
 
-    0: done; 2: bad input, told in one line on stderr; 130: interrupted.
+    0: done; 1: runs of a sweep failed, each told on stderr; 2: bad input, told in one line there;
+    130: interrupted.
     """
     try:
         status = app(
@@ -36,6 +38,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             standalone_mode=False,
         )
         sys.stdout.flush()
+        if status == 130:  # newer Typers turn an interruption into its status
+            raise KeyboardInterrupt
         return status if isinstance(status, int) else 0
     except _CommandError as error:
         context = getattr(error, "ctx", None)

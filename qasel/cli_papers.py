@@ -11,7 +11,9 @@ from qasel.errors import QaselError
 
 
 def run(
-    paper: Annotated[str, typer.Argument(help="A paper, e.g. hierarchical-ranking.")],
+    paper: Annotated[
+        str, typer.Argument(help="A paper, e.g. hierarchical-ranking, or yardsticks.")
+    ],
     variant: Annotated[
         str, typer.Option(help="A row of the paper's tables, or `all`. Default: its own system.")
     ] = "",
@@ -41,14 +43,18 @@ def run(
         chosen = home.recipe(name, dataset).set(set_ or [])
         recipes += [chosen.change(seed=seed) for seed in parse_seeds(seeds)]
     for chosen in recipes:
-        row = measure(chosen, home.ranker, place, out, data_dir)
-        dev, test = row.scores["dev"], row.scores["test"]
-        tqdm.write(
-            f"{chosen.variant}  {chosen.dataset} ({chosen.protocol})  seed {chosen.seed}  "
-            f"{_chosen(row)}"
-            f"dev MAP {dev['map']:.4f}  test MAP {test['map']:.4f} MRR {test['mrr']:.4f}  "
-            f"{row.seconds:.0f} s  {out / chosen.slug}"
-        )
+        tqdm.write(told(measure(chosen, home.ranker, place, out, data_dir), out))
+
+
+def told(row, out: Path) -> str:
+    """What came of a run, in a line."""
+    recipe, dev, test = row.recipe, row.scores["dev"], row.scores["test"]
+    return (
+        f"{recipe['variant']}  {recipe['dataset']} ({recipe['protocol']})  seed {recipe['seed']}  "
+        f"{_chosen(row)}"
+        f"dev MAP {dev['map']:.4f}  test MAP {test['map']:.4f} MRR {test['mrr']:.4f}  "
+        f"{row.seconds:.0f} s  {out / row.slug}"
+    )
 
 
 def _chosen(row) -> str:
@@ -79,16 +85,20 @@ def table(
 
 
 def figures(
-    paper: Annotated[str, typer.Argument(help="A paper; all of them by default.")] = "",
+    paper: Annotated[
+        str, typer.Argument(help="A paper, or `compare` (systems side by side); default: all.")
+    ] = "",
     out: Annotated[Path | None, typer.Option(help="Folder; default: figures/.")] = None,
 ) -> None:
     """Draw a paper's figures from the ledger, each as PDF, SVG and PNG."""
+    from qasel.figures import compare
     from qasel.figures.style import save
     from qasel.papers import PAPERS, figures_of
     from qasel.paths import FIGURES
 
-    for name in [paper] if paper else PAPERS:
-        for title, figure in figures_of(name).items():
+    for name in [paper] if paper else [*PAPERS, compare.NAME]:
+        found = compare.figures() if name == compare.NAME else figures_of(name)
+        for title, figure in found.items():
             for path in save(figure, title, out or FIGURES):
                 typer.echo(os.path.relpath(path))
 

@@ -10,7 +10,8 @@ def environment() -> str:
     """The text of environment.yml: Python and pip from conda, the packages from pip."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     extras = project["optional-dependencies"]
-    packages = [*project["dependencies"], *extras["notebooks"], *extras["parse"], *extras["test"]]
+    installed = ("notebooks", "parse", "sweep", "test")
+    packages = [*project["dependencies"], *(p for name in installed for p in extras[name])]
     lines = [
         "# Written by tools/environment.py from pyproject.toml; change that instead.",
         "name: qasel",

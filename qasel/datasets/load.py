@@ -3,8 +3,11 @@
 `load_pairs` is its like for tasks on sentence pairs.
 """
 
+import contextlib
+import functools
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from qasel.datasets.base import Dataset, Question, Split
@@ -84,11 +87,32 @@ def load_dataset(
             return _dataset(text, kept, _related(), scoring="semeval")
         return _dataset(text, kept, _filtered(_folder(DATA / "sample"), kept))
     folders = _searched(text, data_dir)
-    if text == "semeval-cqa":
-        union, notes = read_semeval(known, folders, kept)
-        return _dataset(text, kept, union, scoring="semeval", notes=notes)
-    splits = _wikiqa(known, folders) if text == "wikiqa" else _trecqa(known, folders, kept)
-    return _dataset(text, kept, _filtered(splits, kept) if text == "wikiqa" else splits)
+    read = _collection(text, kept, tuple(folders), _state(folders))
+    return replace(read, splits=dict(read.splits))
+
+
+@functools.lru_cache(maxsize=4)
+def _collection(
+    name: str, protocol: str, folders: tuple[Path, ...], state: tuple[object, ...]
+) -> Dataset:
+    """Kept until a file changes, for runs one after another read the same; some tens of MB each."""
+    known = collection(name)
+    if name == "semeval-cqa":
+        union, notes = read_semeval(known, folders, protocol)
+        return _dataset(name, protocol, union, scoring="semeval", notes=notes)
+    if name == "wikiqa":
+        return _dataset(name, protocol, _filtered(_wikiqa(known, folders), protocol))
+    return _dataset(name, protocol, _trecqa(known, folders, protocol))
+
+
+def _state(folders: Iterable[Path]) -> tuple[object, ...]:
+    """Names, times and sizes of the files in some folders: another when one of them changes."""
+    found: list[object] = []
+    for path in (path for folder in folders if folder.is_dir() for path in folder.iterdir()):
+        with contextlib.suppress(OSError):  # gone meanwhile
+            now = path.stat()
+            found.append((path, now.st_mtime_ns, now.st_size))
+    return tuple(found)
 
 
 def load_pairs(name: str, data_dir: str | os.PathLike[str] | None = None) -> PairTask:
@@ -166,12 +190,12 @@ def _related() -> Iterator[Split]:
         yield group_rows(path, name, rows)
 
 
-def _wikiqa(known: Collection, folders: list[Path]) -> list[Split]:
+def _wikiqa(known: Collection, folders: Sequence[Path]) -> list[Split]:
     paths = {name: find(folders, f"WikiQA-{name}.tsv") for name in SPLITS}
     return [read_table(path or missing(known, name), name) for name, path in paths.items()]
 
 
-def _trecqa(known: Collection, folders: list[Path], protocol: str) -> list[Split]:
+def _trecqa(known: Collection, folders: Sequence[Path], protocol: str) -> list[Split]:
     """Tables before the official XML; a clean split not there is derived from the raw one."""
     splits = []
     for name in SPLITS:

@@ -1,6 +1,7 @@
 """Measure a recipe: train, look at the test split once, write the ledger's row."""
 
 import datetime
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Protocol
@@ -11,7 +12,7 @@ from qasel.datasets import Dataset
 from qasel.datasets.base import Split
 from qasel.evaluation import Run, evaluate
 from qasel.files import require_writable
-from qasel.rankers.base import History
+from qasel.rankers.base import History, Ranker
 from qasel.results.ledger import Row, code_revision, versions
 from qasel.text import Vectors, load_vectors, tokenize
 from qasel.training import Recipe, describe_device
@@ -45,11 +46,14 @@ def measure(
     device: torch.device,
     out: Path,
     data_dir: str | None = None,
+    *,
+    ledger: bool = True,
 ) -> Row:
     """The row of a recipe, from `out/SLUG` if it was finished there, else by running it.
 
     `out/SLUG` gets the checkpoint while training (a killed run goes on from
-    it), then the model, the TREC runs of all splits but train, and the row.
+    it), then the model, the TREC runs of all splits but train, and the row,
+    which the ledger gets too unless `ledger` says that the caller adds it.
     """
     folder = out / recipe.slug
     done = folder / f"{recipe.slug}.json"
@@ -63,9 +67,10 @@ def measure(
     ranker = make_ranker(recipe, vectors, device)
     tasks = {"tasks": dataset.tasks} if dataset.tasks else {}
     history = ranker.fit(dataset.train, dataset.dev, folder, **tasks)
-    scores, questions, per_question = {}, {}, {}
+    parameters = getattr(ranker, "parameter_count", None)
+    scores, questions, per_question, speed = {}, {}, {}, {}
     for split in (split for name, split in dataset.splits.items() if name != "train"):
-        run = ranker.rank(split)
+        run, speed[split.name] = timed_run(ranker, split)
         run.write(folder / f"{split.name}.run")
         result = evaluate(run, split, dataset.scoring)
         scores[split.name] = result.mean
@@ -87,12 +92,22 @@ def measure(
         versions=versions(),
         revision=revision,
         chosen=history.chosen,
+        parameters=parameters,
+        ranked_per_second=speed.get("test"),
         finished=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
     )
-    row.write()
+    if ledger:
+        row.write()
     row.write(folder)
     (folder / "last.safetensors").unlink(missing_ok=True)
     return row
+
+
+def timed_run(ranker: Learner | Ranker, split: Split) -> tuple[Run, float]:
+    """The run of a split, and how many candidates were ranked a second."""
+    started = time.perf_counter()
+    run = ranker.rank(split)
+    return run, round(split.pairs / (time.perf_counter() - started), 1)
 
 
 DIGITS = 6

@@ -1,5 +1,6 @@
 """Pre-trained word vectors by name, from the official zip, a text file or an npz file."""
 
+import functools
 import io
 import os
 import zipfile
@@ -71,8 +72,20 @@ def load_vectors(
     files. Raises `QaselError` for an unknown name, a set that is not there, or
     a malformed file (with the line).
     """
-    keep = None if words is None else set(words)
-    path = _find(name, data_dir)
+    path = find_vectors(name, data_dir)
+    if words is None:
+        return _read(name, path, None)
+    now = path.stat()
+    return _cut(name, path, (now.st_mtime_ns, now.st_size), frozenset(words))
+
+
+@functools.lru_cache(maxsize=1)
+def _cut(name: str, path: Path, state: tuple[int, int], words: frozenset[str]) -> Vectors:
+    """Kept until the file changes, for runs on one data set, one after another, read the same."""
+    return _read(name, path, words)
+
+
+def _read(name: str, path: Path, keep: frozenset[str] | None) -> Vectors:
     if path.suffix == ".npz":
         return _read_npz(name, path, keep)
     if path.suffix == ".zip":
@@ -86,7 +99,8 @@ def load_vectors(
         return _read_text(name, str(path), file, keep)
 
 
-def _find(name: str, data_dir: str | os.PathLike[str] | None) -> Path:
+def find_vectors(name: str, data_dir: str | os.PathLike[str] | None = None) -> Path:
+    """The file of the vectors of that name; raises `QaselError` where `load_vectors` would."""
     if name == "sample":
         return DATA / "sample" / "vectors.npz"
     if Path(name).suffix in (".txt", ".npz", ".zip") and Path(name).is_file():
@@ -105,7 +119,7 @@ def _find(name: str, data_dir: str | os.PathLike[str] | None) -> Path:
     )
 
 
-def _read_npz(name: str, path: Path, keep: set[str] | None) -> Vectors:
+def _read_npz(name: str, path: Path, keep: frozenset[str] | None) -> Vectors:
     try:
         with np.load(path, allow_pickle=False) as file:
             words, matrix = file["words"].tolist(), file["vectors"]
@@ -119,7 +133,9 @@ def _read_npz(name: str, path: Path, keep: set[str] | None) -> Vectors:
     return Vectors(name, {w: i for i, w in enumerate(words)}, matrix[rows].astype(np.float32))
 
 
-def _read_text(name: str, where: str, file: io.BufferedIOBase, keep: set[str] | None) -> Vectors:
+def _read_text(
+    name: str, where: str, file: io.BufferedIOBase, keep: frozenset[str] | None
+) -> Vectors:
     rows: dict[str, int] = {}
     values: list[np.ndarray] = []
     for number, raw in enumerate(file, start=1):

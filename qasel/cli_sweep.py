@@ -1,0 +1,105 @@
+"""`qasel sweep`: a grid of runs through worker processes."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from qasel.cli_data import DataDir
+from qasel.cli_papers import parse_seeds, told
+from qasel.errors import QaselError
+
+
+def sweep(
+    grid: Annotated[
+        Path | None, typer.Argument(help="A YAML file of grids; without one, the options name it.")
+    ] = None,
+    paper: Annotated[list[str] | None, typer.Option(help="A paper; may be repeated.")] = None,
+    variant: Annotated[
+        list[str] | None,
+        typer.Option(help="A row of its tables, or `all`; may be repeated. Default: its system."),
+    ] = None,
+    dataset: Annotated[
+        list[str] | None, typer.Option(help="A data set; may be repeated. Default: sample.")
+    ] = None,
+    seeds: Annotated[str, typer.Option(help="Seeds, separated by commas. Default: 0.")] = "",
+    over: Annotated[
+        list[str] | None,
+        typer.Option(help="key=value: one of the values of a setting; repeat it for the others."),
+    ] = None,
+    set_: Annotated[
+        list[str] | None, typer.Option("--set", help="key=value: a setting of all runs.")
+    ] = None,
+    workers: Annotated[
+        int, typer.Option(min=0, help="Processes here; default: one a core or GPU.")
+    ] = 0,
+    scheduler: Annotated[
+        str, typer.Option(help="A dask scheduler, tcp://…, whose workers run it instead.")
+    ] = "",
+    device: Annotated[str, typer.Option(help="auto, cpu or cuda.")] = "auto",
+    out: Annotated[Path, typer.Option(help="Folder for models and runs.")] = Path("runs"),
+    data_dir: DataDir = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Say what would run and what is on record.")
+    ] = False,
+) -> int:
+    """Run a grid of recipes; those on record are skipped, a failed one stops no other.
+
+    The grid is all papers × variants × data sets × values of settings × seeds. Killed or
+    interrupted, the same command goes on.
+    """
+    from qasel.results.grid import Grid, gathered
+    from qasel.results.grid_file import read_grids
+    from qasel.training.recipe import assigned
+
+    named = (paper, variant, dataset, seeds, over, set_)
+    if grid and any(named):
+        raise QaselError(f"{grid} names the grid; leave --paper, --variant … --set out")
+    if workers and scheduler:
+        raise QaselError("--workers are of this machine; --scheduler has its own: choose one")
+    if grid:
+        recipes = read_grids(grid)
+    elif paper:
+        recipes = Grid(
+            paper,
+            variant or (),
+            dataset or ("sample",),
+            parse_seeds(seeds or "0"),
+            dict(map(assigned, set_ or ())),
+            gathered(map(assigned, over or ())),
+        ).recipes()
+    else:
+        raise QaselError("name a YAML file of grids, or at least one --paper")
+    return _sweep(recipes, workers, scheduler, device, out, data_dir, dry_run)
+
+
+def _sweep(recipes, workers, scheduler, device, out, data_dir, dry_run) -> int:
+    """Run what is not held, tell what came of it; the exit status."""
+    from tqdm import tqdm
+
+    from qasel.results import grid, sweep
+    from qasel.results.workers import local_workers, remote_workers
+
+    todo = [recipe for recipe in recipes if not sweep.held(recipe)]
+    held = len(recipes) - len(todo)
+    if dry_run:
+        for recipe in recipes:
+            typer.echo(f"{'to run' if recipe in todo else 'held  '}  {grid.told(recipe)}")
+        typer.echo(f"{len(todo)} to run, {held} held")
+        return 0
+    failures = []
+    if todo:
+        sweep.check(todo, out, data_dir)
+        pool = (
+            remote_workers(scheduler, device)
+            if scheduler
+            else local_workers(workers, device, len(todo))
+        )
+        with pool as found:
+            failures = sweep.sweep(
+                todo, found, out, data_dir, lambda row: tqdm.write(told(row, out))
+            )
+    typer.echo(f"{len(todo) - len(failures)} run, {len(failures)} failed, {held} held before")
+    for failure in failures:
+        typer.echo(f"qasel: failed: {failure}", err=True)
+    return 1 if failures else 0

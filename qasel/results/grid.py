@@ -1,0 +1,78 @@
+"""A grid of runs: papers × variants × data sets × values of any setting × seeds, as recipes."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import product
+from typing import Any
+
+from qasel.errors import QaselError
+from qasel.papers import paper as room
+from qasel.training.recipe import Recipe
+
+ALL = "all"
+"""The variant that stands for every row of a paper."""
+AXES = ("paper", "variant", "dataset", "seed")
+"""Fields of a recipe that a grid names by itself, never among its settings."""
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Which runs to make.
+
+    No variant means each paper's own system, `all` every row it has. `set` holds for all runs;
+    `over` gives a setting several values, of which each is run with each of the other settings'.
+    """
+
+    paper: Sequence[str]
+    variant: Sequence[str] = ()
+    dataset: Sequence[str] = ("sample",)
+    seeds: Sequence[int] = (0,)
+    set: Mapping[str, Any] = field(default_factory=dict)
+    over: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+
+    def recipes(self) -> list[Recipe]:
+        """The recipes, each once, the seeds of one after another.
+
+        Raises `QaselError` for a name that is not known and a setting that a paper does not have
+        or cannot take.
+        """
+        for key in (*self.set, *self.over):
+            if key in AXES:
+                raise QaselError(f"{key!r} is no setting of a run but a part of the grid's own")
+        found = []
+        for name, dataset in product(self.paper, self.dataset):
+            home = room(name)
+            variants = home.VARIANTS if ALL in self.variant else self.variant or (home.MAIN,)
+            for variant, *values in product(variants, *self.over.values()):
+                chosen = home.recipe(variant, dataset).change(
+                    **self.set, **dict(zip(self.over, values, strict=True))
+                )
+                found += [chosen.change(seed=seed) for seed in self.seeds]
+        return each_once(found)
+
+
+def each_once(recipes: Iterable[Recipe]) -> list[Recipe]:
+    """The recipes in their order, those with the same hash once."""
+    return list({recipe.hash: recipe for recipe in recipes}.values())
+
+
+def gathered(assignments: Iterable[tuple[str, Any]]) -> dict[str, list[Any]]:
+    """Key → all the values it is given: (k, 1), (k, 2) → {k: [1, 2]}."""
+    values: dict[str, list[Any]] = {}
+    for key, value in assignments:
+        values.setdefault(key, []).append(value)
+    return values
+
+
+def told(recipe: Recipe) -> str:
+    """A recipe in a line: paper, row, data, seed, and the settings that are not the row's own."""
+    own = room(recipe.paper).recipe(recipe.variant, recipe.dataset, seed=recipe.seed).as_dict()
+    changed = [f"{key}={value}" for key, value in recipe.as_dict().items() if own[key] != value]
+    parts = (
+        recipe.paper,
+        recipe.variant,
+        f"{recipe.dataset} ({recipe.protocol})",
+        f"seed {recipe.seed}",
+        ", ".join(changed),
+    )
+    return "  ".join(part for part in parts if part)

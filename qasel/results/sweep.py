@@ -1,0 +1,138 @@
+"""Run many recipes through worker processes: what the ledger holds is skipped, failures kept."""
+
+import contextlib
+import sys
+import threading
+import traceback
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from tqdm import tqdm
+
+from qasel.errors import QaselError
+from qasel.files import require_writable
+from qasel.papers import paper as room
+from qasel.results.grid import told
+from qasel.results.ledger import Row, results_dir
+from qasel.results.measure import measure
+from qasel.results.workers import Workers, take
+from qasel.text.vectors import find_vectors
+from qasel.training import Recipe
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A run that failed, and why, in one line."""
+
+    recipe: Recipe
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{told(self.recipe)}  [{self.recipe.slug}]: {self.reason}"
+
+
+def held(recipe: Recipe) -> bool:
+    """Whether the ledger has a row of the recipe."""
+    return (results_dir() / recipe.paper / f"{recipe.slug}.json").exists()
+
+
+def check(recipes: Iterable[Recipe], out: Path, data_dir: Path | None = None) -> None:
+    """Raise `QaselError` for a recipe whose data cannot be had, before any is run.
+
+    Data sets are read, as each paper's row wants them; word vectors are only looked for.
+    """
+    require_writable(out)
+    alike = {(r.paper, r.variant, r.dataset, r.protocol, r.vectors): r for r in recipes}
+    for recipe in alike.values():
+        try:
+            data = recipe.load(data_dir)
+            for split in (data.train, data.dev, *data.splits.values()):
+                for question in split:
+                    _ = question.labels
+            if recipe.vectors:
+                find_vectors(recipe.vectors, data_dir)
+        except QaselError as error:
+            raise QaselError(f"{told(recipe)}: {error}; nothing was run") from error
+
+
+def sweep(
+    recipes: Iterable[Recipe],
+    workers: Workers,
+    out: Path,
+    data_dir: Path | None = None,
+    tell: Callable[[Row], None] = lambda row: None,
+) -> list[Failure]:
+    """Run the recipes and add their rows to the ledger; the failures, in order.
+
+    One that fails stops no other. Where a worker dies, another goes on with its run, from the
+    checkpoint in `out/SLUG`; a run that four workers died of has failed. Each row is passed
+    to `tell`. A bar shows the runs done and the time left.
+    """
+    recipes = list(recipes)
+    failures = []
+    with tqdm(total=len(recipes), desc="sweep", unit="run", smoothing=0) as bar:
+        for outcome in _outcomes(recipes, workers, out, data_dir):
+            if outcome is None:
+                if sys.stderr.isatty():
+                    bar.refresh()
+                continue
+            if isinstance(outcome, Failure):
+                failures.append(outcome)
+                bar.set_postfix(failed=len(failures), refresh=False)
+            else:
+                # The one place that writes, whichever worker ran it, and however often.
+                outcome.write()
+                tell(outcome)
+            bar.update()
+    return sorted(failures, key=lambda failure: recipes.index(failure.recipe))
+
+
+def _outcomes(
+    recipes: list[Recipe], workers: Workers, out: Path, data_dir: Path | None
+) -> Iterator[Row | Failure | None]:
+    """What becomes of each recipe, as they end; None now and then, when nothing has."""
+    places = [str(folder.absolute()) if folder else None for folder in (out, data_dir)]
+    waiting, running = deque(recipes), {}
+    while waiting or running:
+        # No more than there are workers, so that one that dies is blamed on its own run only.
+        while waiting and len(running) < workers.able():
+            recipe = waiting.popleft()
+            key = f"run-{recipe.hash}"
+            running[workers.submit(run_one, recipe, workers.device, *places, key=key)] = recipe
+        for future in workers.ended(running):
+            recipe = running.pop(future)
+            try:
+                yield workers.result(future)
+            except Exception as error:
+                yield Failure(recipe, _reason(error))
+        yield None
+
+
+_one_at_a_time = threading.Lock()
+
+
+def run_one(recipe: Recipe, device: str, out: str, data_dir: str | None) -> Row | Failure:
+    """Run a recipe in a worker: the row, or why there is none.
+
+    Seeds are global, so a process has one run at a time, whatever number of threads it has.
+    """
+    with _one_at_a_time:
+        try:
+            ranker = room(recipe.paper).ranker
+            return measure(recipe, ranker, take(device), Path(out), data_dir, ledger=False)
+        except Exception as error:
+            return Failure(recipe, _reason(error))
+
+
+def _reason(error: BaseException) -> str:
+    """An exception in one line, with the place of one that is not bad input."""
+    message = " ".join(str(error).split())
+    if isinstance(error, QaselError):
+        return message
+    place = ""
+    with contextlib.suppress(IndexError):
+        last = traceback.extract_tb(error.__traceback__)[-1]
+        place = f" ({Path(last.filename).name}, line {last.lineno})"
+    return f"{type(error).__name__}: {message}{place}"

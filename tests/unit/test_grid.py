@@ -1,0 +1,113 @@
+"""Grids of runs: from options and from YAML files, and what is said of bad ones."""
+
+import pytest
+
+from qasel.errors import QaselError
+from qasel.results.grid import Grid, gathered, told
+from qasel.results.grid_file import read_grids
+
+PAPER = "hierarchical-ranking"
+
+
+def test_a_grid_is_every_combination_in_a_stable_order():
+    grid = Grid(
+        [PAPER],
+        ["CA(list)", "DCA"],
+        seeds=(0, 1),
+        set={"epochs": 1},
+        over={"margin": [0.5, 1], "kernels": [(1,), (1, 2)]},
+    )
+    recipes = grid.recipes()
+    seen = [(r.variant, r.margin, r.kernels, r.seed) for r in recipes]
+    assert len(seen) == len(set(seen)) == 2 * 2 * 2 * 2
+    assert seen[:3] == [
+        ("CA(list)", 0.5, (1,), 0),
+        ("CA(list)", 0.5, (1,), 1),
+        ("CA(list)", 0.5, (1, 2), 0),
+    ]
+    assert {r.epochs for r in recipes} == {1}
+
+
+def test_defaults_are_the_papers_own_system_on_the_sample():
+    (recipe,) = Grid([PAPER]).recipes()
+    assert (recipe.variant, recipe.dataset, recipe.seed) == ("PRI(list)", "sample", 0)
+
+
+def test_all_stands_for_every_row_and_nothing_comes_twice():
+    from qasel.papers.hierarchical_ranking import VARIANTS
+
+    recipes = Grid([PAPER, PAPER], ["all"], seeds=(3, 3)).recipes()
+    assert [r.variant for r in recipes] == list(VARIANTS)
+
+
+def test_a_recipe_is_told_by_what_is_not_its_rows_own():
+    plain, other = Grid([PAPER], seeds=[2], over={"margin": [0.8, 0.25]}).recipes()
+    assert told(plain) == f"{PAPER}  PRI(list)  sample (answered)  seed 2"
+    assert told(other) == f"{told(plain)}  margin=0.25"
+
+
+def test_repeated_keys_are_gathered():
+    assert gathered([("a", 1), ("b", 2), ("a", (3, 4))]) == {"a": [1, (3, 4)], "b": [2]}
+
+
+def test_a_file_holds_one_grid_or_several(tmp_path):
+    one = tmp_path / "one.yaml"
+    one.write_text(
+        f"paper: {PAPER}\nvariant: CA(list)\nseeds: [0, 1]\nset: {{learning_rate: 1e-3}}\n"
+        "over:\n  kernels: [[1], [1, 2]]\n"
+    )
+    recipes = read_grids(one)
+    assert [(r.kernels, r.seed) for r in recipes] == [
+        ((1,), 0), ((1,), 1), ((1, 2), 0), ((1, 2), 1),
+    ]  # fmt: skip
+    assert recipes[0].learning_rate == 0.001  # for YAML itself, 1e-3 is a text
+    several = tmp_path / "several.yaml"
+    several.write_text(
+        f"- {{paper: {PAPER}, seeds: [0, 1]}}\n"
+        f"- {{paper: [ms-ranker, {PAPER}], dataset: [sample]}}\n"
+    )
+    assert [(r.paper, r.seed) for r in read_grids(several)] == [
+        (PAPER, 0), (PAPER, 1), ("ms-ranker", 0),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "words"),
+    [
+        ("", None, ["expected a grid", "paper"]),
+        ("just words", 1, ["expected a grid"]),
+        ("- paper: ms-ranker\n- 3", 2, ["expected a grid"]),
+        ("seeds: 1", 1, ["paper"]),
+        ("paper: ms-ranker\nvariants: all", 2, ["variants", "did you mean 'variant'"]),
+        ("paper: ms-ranker\npaper: ms-ranker", 2, ["'paper' a second time"]),
+        ("paper: ms-ranker\nseeds: [0, true]", 2, ["seeds", "whole numbers"]),
+        ("paper: ms-ranker\nseeds: -1", 2, ["negative"]),
+        ("paper: ms-ranker\nseeds: []", 2, ["seeds"]),
+        ("paper: ms-ranker\nvariant: 5", 2, ["variant", "texts"]),
+        ("paper: ms-ranker\nset: [batch]", 2, ["set", "settings and their values"]),
+        ("paper: ms-ranker\nover: {batch: 5}", 2, ["over", "list"]),
+        ("paper: ms-ranker\nover:\n - {a: 1", 3, ["YAML"]),
+        ("paper: !!python/object/apply:os.getcwd []", 1, ["YAML", "python/object"]),
+        ("paper: ms-ranker\nset: {seed: 1}", 1, ["'seed'"]),
+        ("- paper: ms-ranker\n- paper: ms-rankr", 2, ["did you mean 'ms-ranker'"]),
+        ("paper: ms-ranker\nset: {batch: many}", 1, ["batch", "expected int", "many"]),
+        ("paper: ms-ranker\nset: {bach: 5}", 1, ["did you mean 'batch'"]),
+        ("paper: ms-ranker\nvariant: BERT", 1, ["unknown variant 'BERT'"]),
+    ],
+)
+def test_a_bad_file_is_told_with_its_line(text, line, words, tmp_path):
+    path = tmp_path / "grid.yaml"
+    path.write_text(text)
+    with pytest.raises(QaselError) as caught:
+        read_grids(path)
+    message = str(caught.value)
+    assert message.startswith(f"{path}, line {line}: " if line else f"{path}: ")
+    for word in words:
+        assert word in message
+
+
+def test_a_file_that_is_no_text(tmp_path):
+    path = tmp_path / "grid.yaml"
+    path.write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(QaselError, match="not a text file"):
+        read_grids(path)

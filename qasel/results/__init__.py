@@ -1,1 +1,1 @@
-"""The ledger of measured runs, and tables of the papers' numbers beside ours."""
+"""The ledger of measured runs; tables of our numbers beside the papers', and side by side."""

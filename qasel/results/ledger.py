@@ -33,7 +33,9 @@ class Row:
 
     `scores` and `per_question` map a split ("dev", "test") to measures in 0..1;
     `history` is one dict an epoch; `seconds` counts training only; `chosen` are values picked
-    on dev by the run itself, such as C.
+    on dev by the run itself, such as C. `parameters` are the numbers that training set, and
+    `ranked_per_second` the candidates of the test split ranked a second, features and all; older
+    rows, and systems that learn nothing, have None.
     """
 
     recipe: dict[str, Any]
@@ -51,6 +53,8 @@ class Row:
     revision: str
     finished: str
     chosen: dict[str, float] = field(default_factory=dict)
+    parameters: int | None = None
+    ranked_per_second: float | None = None
 
     def write(self, folder: Path | None = None) -> Path:
         """Add the row to the ledger (or to another folder), in place of an older one like it."""

@@ -1,4 +1,4 @@
-"""The README's table of the papers' numbers beside ours: `python -m qasel.results.readme`."""
+"""The README's tables, ours beside the papers' and each other: `python -m qasel.results.readme`."""
 
 from collections.abc import Iterable
 
@@ -8,6 +8,9 @@ from qasel.errors import QaselError
 from qasel.papers import PAPERS
 from qasel.paths import ROOT
 from qasel.results.ledger import Row, mean_score
+from qasel.results.matrix import Matrix
+from qasel.results.outcomes import SAMPLE, outcomes
+from qasel.results.side_by_side import DETAILS, details, notes_of, told
 from qasel.results.tables import (
     BELOW,
     FEWEST,
@@ -24,6 +27,9 @@ from qasel.results.tables import (
 
 README = ROOT / "README.md"
 BEGIN, END = "<!-- results:begin -->", "<!-- results:end -->"
+COMPARE_BEGIN, COMPARE_END = "<!-- compare:begin -->", "<!-- compare:end -->"
+LEADERS = 3
+"""Systems of each data set in the table of systems side by side."""
 
 _Key = tuple[str, str]
 """A data set and a metric, as they are spelled: a column of the table."""
@@ -38,6 +44,26 @@ def block() -> str:
     )
 
 
+def leaders(rows: Iterable[Row] | None = None) -> str:
+    """The best systems of each data set, as `qasel compare` has them; `rows` default to the ledger.
+
+    What the sample's small scale gives is left out.
+    """
+    kept = [outcome for outcome in outcomes(rows) if outcome.target.dataset != SAMPLE]
+    matrix = Matrix.of(kept)
+    if not kept:
+        return "Nothing was run yet at the paper's scale.\n"
+    cells = []
+    for target in matrix.targets:
+        title = told(matrix, target)
+        for system, cell in list(matrix.column(target).items())[:LEADERS]:
+            cells.append([title, system, cell.paper, *details(matrix, system, target)])
+            title = ""
+    header = ["data", "system", "paper", "MAP", *DETAILS]
+    notes = "\n\n".join(notes_of(matrix))
+    return f"{markdown_table(header, cells, set(range(3, len(header))))}\n{notes}\n"
+
+
 def beside(paper: str, table: str, rows: Iterable[Row] | None = None) -> str:
     """One table of a paper with our numbers in it, as Markdown; `rows` default to the ledger."""
     frame = comparison(paper, rows)
@@ -46,23 +72,29 @@ def beside(paper: str, table: str, rows: Iterable[Row] | None = None) -> str:
 
 
 def not_printed(paper: str, rows: Iterable[Row] | None = None) -> str:
-    """Our rows that the paper has no number for (stand-ins, first stages), as Markdown."""
+    """Our rows that the paper has no number for (stand-ins, first stages), as Markdown.
+
+    Dev MAP, and MAP and MRR of every test split.
+    """
     known = set(published(paper)["row"])
+    found = {key: c for key, c in sorted(counted(paper, rows).items()) if key[0] not in known}
+    groups = {key: choices[pick(choices)] for key, choices in found.items()}
+    if not groups:
+        return "Nothing was run yet that the paper has no number for."
+    splits = {split: None for group in groups.values() for split in group[0].scores}
+    tests = [split for split in splits if split != "dev"]
+    wanted = [("dev", "map"), *((split, m) for split in tests for m in ("map", "mrr"))]
     cells = []
-    for (variant, dataset), choices in sorted(counted(paper, rows).items()):
-        if variant in known:
-            continue
-        group = choices[pick(choices)]
+    for (variant, dataset), group in groups.items():
         scores = [
-            f"{mean_score(group, measure, split):.3f}"
-            for split, measure in (("dev", "map"), ("test", "map"), ("test", "mrr"))
+            f"{mean_score(group, measure, split):.3f}" if split in group[0].scores else ""
+            for split, measure in wanted
         ]
         data, _ = spelled(paper, dataset, "MAP")
-        cells.append([variant, data, *scores, str(len(group)), pick(choices) or "none"])
-    if not cells:
-        return "Nothing was run yet that the paper has no number for."
-    header = ["row", "data", "dev MAP", "MAP", "MRR", "runs", "vectors or encoder"]
-    return markdown_table(header, cells, {2, 3, 4, 5})
+        cells.append([variant, data, *scores, str(len(group)), pick(found[variant, dataset])])
+    titles = [f"{split} {m.upper()}".removeprefix("test ") for split, m in wanted]
+    header = ["row", "data", *titles, "runs", "vectors or encoder"]
+    return markdown_table(header, cells, set(range(2, len(header) - 1)))
 
 
 def section(paper: str, frame: pd.DataFrame) -> str:
@@ -133,12 +165,17 @@ def _keys(keys: list[_Key]) -> str:
 
 
 def filled(text: str) -> str:
-    """A README with the current block; raises `QaselError` when it lacks the two markers."""
-    before, begin, rest = text.partition(BEGIN)
-    _, end, after = rest.partition(END)
-    if not begin or not end:
-        raise QaselError(f"{README.name} has no lines {BEGIN} and {END} to put the results between")
-    return f"{before}{BEGIN}\n\n{block()}\n{END}{after}"
+    """A README with the current tables; raises `QaselError` when it lacks their markers."""
+    text = _between(text, BEGIN, END, block())
+    return _between(text, COMPARE_BEGIN, COMPARE_END, leaders())
+
+
+def _between(text: str, begin: str, end: str, new: str) -> str:
+    before, found, rest = text.partition(begin)
+    _, ended, after = rest.partition(end)
+    if not found or not ended:
+        raise QaselError(f"{README.name} has no lines {begin} and {end} to put the results between")
+    return f"{before}{begin}\n\n{new}\n{end}{after}"
 
 
 def main() -> None:

@@ -57,12 +57,14 @@ def published(paper: str) -> pd.DataFrame:
     return pd.read_csv(published_path(paper), dtype={"note": str}, keep_default_na=False)
 
 
-def counted(paper: str, rows: Iterable[Row] | None = None) -> dict[tuple[str, str], Choices]:
+def counted(
+    paper: str, rows: Iterable[Row] | None = None, scale: str = "paper"
+) -> dict[tuple[str, str], Choices]:
     """The rows that count in a paper's tables, by (variant, dataset) and vectors, in seed order.
 
     Those are the rows whose recipe is the default one but for vectors and seed; any other
     setting (or protocol, or scale) makes a row an experiment. An encoder goes for vectors where
-    a recipe has none. `rows` default to the ledger.
+    a recipe has none. `rows` default to the ledger; tables are of the scale "paper" only.
     """
     home = room(paper)
     found: dict[tuple[str, str], Choices] = {}
@@ -71,11 +73,10 @@ def counted(paper: str, rows: Iterable[Row] | None = None) -> dict[tuple[str, st
         if recipe["paper"] != paper or recipe["variant"] not in home.VARIANTS:
             continue
         vectors = recipe["vectors"] or recipe.get("encoder", "")
-        default = home.recipe(
-            recipe["variant"], recipe["dataset"], vectors=vectors, seed=recipe["seed"]
-        )
+        variant, dataset, seed = recipe["variant"], recipe["dataset"], recipe["seed"]
+        default = home.recipe(variant, dataset, vectors=vectors, scale=scale, seed=seed)
         if recipe == default.as_dict():
-            choices = found.setdefault((recipe["variant"], recipe["dataset"]), {})
+            choices = found.setdefault((variant, dataset), {})
             choices.setdefault(vectors, []).append(row)
     for choices in found.values():
         for group in choices.values():
@@ -196,8 +197,12 @@ def markdown_table(header: list[str], cells: list[list[str]], numbers: set[int])
     return "".join(f"| {' | '.join(line)} |\n" for line in (header, rule, *body))
 
 
+_NUMBERS = {4, 5, 6, 7}
+"""Columns set flush right."""
+
+
 def _markdown(cells: list[list[str]], note: str) -> str:
-    table = markdown_table(COLUMNS, cells, {4, 5, 6, 7})
+    table = markdown_table(COLUMNS, cells, _NUMBERS)
     return table + (f"\n{note}\n" if note else "")
 
 
@@ -210,13 +215,22 @@ _ESCAPES = {
 }
 
 
-def _latex(cells: list[list[str]], note: str) -> str:
-    def line(values: list[str]) -> str:
-        return " & ".join(escape_latex(value) for value in values) + r" \\"
+def latex_table(header: list[str], cells: list[list[str]], numbers: set[int]) -> str:
+    """A LaTeX table (booktabs) of cells that are LaTeX already; `numbers` as in Markdown."""
 
-    head = [r"\begin{tabular}{llllrrrrl}", r"\toprule", line(COLUMNS), r"\midrule"]
-    foot = [r"\bottomrule", r"\end{tabular}"] + ([r"\par " + escape_latex(note)] if note else [])
-    return "\n".join([*head, *(line(values) for values in cells), *foot]) + "\n"
+    def line(values: list[str]) -> str:
+        return " & ".join(values) + r" \\"
+
+    columns = "".join("r" if i in numbers else "l" for i in range(len(header)))
+    head = [rf"\begin{{tabular}}{{{columns}}}", r"\toprule", line(header), r"\midrule"]
+    lines = [*head, *map(line, cells), r"\bottomrule", r"\end{tabular}"]
+    return "\n".join(lines) + "\n"
+
+
+def _latex(cells: list[list[str]], note: str) -> str:
+    escaped = [[escape_latex(cell) for cell in line] for line in cells]
+    table = latex_table([escape_latex(name) for name in COLUMNS], escaped, _NUMBERS)
+    return table + (f"\\par {escape_latex(note)}\n" if note else "")
 
 
 def escape_latex(text: str) -> str:

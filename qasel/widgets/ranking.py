@@ -54,23 +54,30 @@ class RankingExplorer(QuestionExplorer):
         question = self.question
         split = Split(self.split.name, (question,))
         runs = {name: self._run(name, ranker, split) for name, ranker in self.rankers.items()}
-        columns = [_column(question, run) for run in runs.values()]
-        head = ["", *(_heading(name, run, split) for name, run in runs.items())]
-        rows = [[str(rank), *cells] for rank, cells in enumerate(zip(*columns, strict=True), 1)]
-        told = [row for row in rows[SHOWN:] if any(TICK in cell for cell in row)]
-        left = len(rows[SHOWN:]) - len(told)
-        more = f"<p><small>{left} ranks of wrong answers left out.</small></p>" if left else ""
-        return f"<p><b>{escape(question.text)}</b></p>" + table(head, rows[:SHOWN] + told) + more
+        return rankings(question, runs)
 
     def _run(self, name: str, ranker: Ranker, split: Split) -> Run:
         return ranker.rank(split) if self.typed else self.runs[name].only(split)
+
+
+def rankings(question: Question, runs: Mapping[str, Run]) -> str:
+    """A question and how some runs rank its candidates: one column a run, one line a rank."""
+    split = Split("asked", (question,))
+    columns = [_column(question, run) for run in runs.values()]
+    head = ["", *(_heading(name, run.only(split), split) for name, run in runs.items())]
+    rows = [[str(rank), *cells] for rank, cells in enumerate(zip(*columns, strict=True), 1)]
+    told = [row for row in rows[SHOWN:] if any(TICK in cell for cell in row)]
+    left = len(rows[SHOWN:]) - len(told)
+    more = f"<p><small>{left} ranks of wrong answers left out.</small></p>" if left else ""
+    return f"<p><b>{escape(question.text)}</b></p>" + table(head, rows[:SHOWN] + told) + more
 
 
 def _labelled(question: Question) -> bool:
     return all(candidate.label is not None for candidate in question.candidates)
 
 
-def _scores(run: Run, truth: Split | Mapping[str, Mapping[str, int]]) -> Scores:
+def scores_of(run: Run, truth: Split | Mapping[str, Mapping[str, int]]) -> Scores:
+    """The scores of a run, without a word on ties."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", TieWarning)  # the list shows the ties
         return evaluate(run, truth)
@@ -79,7 +86,7 @@ def _scores(run: Run, truth: Split | Mapping[str, Mapping[str, int]]) -> Scores:
 def _heading(name: str, run: Run, split: Split) -> str:
     if not _labelled(split[0]):
         return escape(name)
-    scores = _scores(run, split)
+    scores = scores_of(run, split)
     return f"{escape(name)}<br><small>AP {scores.map:.2f}, RR {scores.mrr:.2f}</small>"
 
 
@@ -164,7 +171,7 @@ class MeasureExplorer(Explorer):
             return notice("No answer is right, so AP, RR and P@1 are 0 whatever the order.")
         labels = {str(rank): int(flag) for rank, flag in enumerate(flags, 1)}
         run = Run({"q": {str(rank): float(-rank) for rank in range(1, len(flags) + 1)}})
-        scores = _scores(run, {"q": labels})
+        scores = scores_of(run, {"q": labels})
         ranks = [rank for rank, flag in enumerate(flags, 1) if flag]
         terms = " + ".join(f"{count}/{rank}" for count, rank in enumerate(ranks, 1))
         lines = [

@@ -48,6 +48,8 @@ def test_run_rank_and_evaluate_go_together(tmp_path, capsys):
     scores = evaluate(Run.read(folders[0] / "test.run"), test)
     row = json.loads(next(folders[0].glob("ca-list*.json")).read_text())
     assert row["scores"]["test"]["map"] == pytest.approx(scores.map)
+    assert row["parameters"] > 0
+    assert row["ranked_per_second"] > 0
     write_qrels(test, tmp_path / "test.qrels")
     assert main(["evaluate", str(folders[0] / "test.run"), str(tmp_path / "test.qrels")]) == 0
     assert f"MAP {100 * scores.map:.2f}" in capsys.readouterr().out

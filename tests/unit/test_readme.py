@@ -4,7 +4,17 @@ from test_tables import PAPER, row
 
 from qasel.errors import QaselError
 from qasel.results import readme
-from qasel.results.readme import BEGIN, END, README, block, filled, section
+from qasel.results.readme import (
+    BEGIN,
+    COMPARE_BEGIN,
+    COMPARE_END,
+    END,
+    README,
+    block,
+    filled,
+    leaders,
+    section,
+)
 from qasel.results.tables import comparison
 
 
@@ -62,11 +72,31 @@ def test_section_of_an_empty_ledger_says_so():
 def test_only_what_stands_between_the_markers_is_replaced(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("QASEL_RESULTS", str(tmp_path))
     path = tmp_path / "README.md"
-    path.write_text(f"# before\n{BEGIN}\nold\n{END}\nafter\n")
+    marked = f"{COMPARE_BEGIN}\nold\n{COMPARE_END}"
+    path.write_text(f"# before\n{BEGIN}\nold\n{END}\nafter\n{marked}\n")
     monkeypatch.setattr(readme, "README", path)
     readme.main()
-    assert path.read_text() == f"# before\n{BEGIN}\n\n{block()}\n{END}\nafter\n"
+    compared = f"{COMPARE_BEGIN}\n\n{leaders()}\n{COMPARE_END}\n"
+    assert path.read_text() == f"# before\n{BEGIN}\n\n{block()}\n{END}\nafter\n{compared}"
     readme.main()
     assert capsys.readouterr().out == "README.md: rewritten\nREADME.md: unchanged\n"
     with pytest.raises(QaselError, match="results:begin"):
         filled("no markers")
+    with pytest.raises(QaselError, match="compare:begin"):
+        filled(f"{BEGIN}\n{END}")
+
+
+def test_the_best_of_each_data_set_stand_side_by_side():
+    systems = {"PRI(list)": 0.9, "CA(list)": 0.8, "DCA": 0.7, "RI(list)": 0.6}
+    rows = [row(name, map_=value) for name, value in systems.items()]
+    rows.append(row("CA(list)", map_=0.82, seed=1))
+    text = leaders([*rows, row("DCA", dataset="trecqa", map_=0.5)])
+    lines = [part.split(" | ") for part in text.splitlines() if part.startswith("| ")][2:]
+    found = [[line[0].strip("| "), line[1], line[3], line[6]] for line in lines]
+    assert found == [
+        ["WikiQA (answered): 3 questions, 4 systems", "PRI(list)", "0.900", "1"],
+        ["", "CA(list)", "0.812", "2"],
+        ["", "DCA", "0.700", "1"],
+        ["TREC-QA (clean): 3 questions, 1 system", "DCA", "0.500", "1"],
+    ]
+    assert "Nothing was run yet" in leaders([])

@@ -1,0 +1,37 @@
+"""What an idea is worth: a system with it against one without it, on every data set."""
+
+from collections.abc import Mapping
+
+import pandas as pd
+from scipy import stats
+
+from qasel.evaluation import bootstrap_interval, randomisation_test
+from qasel.results.matrix import Matrix
+
+COLUMNS = ["idea", "data", "with", "without", "questions", "difference", "low", "high", "p"]
+
+
+def worth(matrix: Matrix, ideas: Mapping[str, tuple[str, str]]) -> pd.DataFrame:
+    """Idea → (system with it, system without it): a line a data set that both were run on.
+
+    `difference` of the means, with a 95 % bootstrap interval over questions (`low`, `high`), and
+    `p` of the paired randomisation test, adjusted for the number of lines by Benjamini and
+    Hochberg: these pairs were named beforehand, so that the correction is for them only and not
+    for all pairs there are. Pairs that cannot be compared are left out.
+    """
+    lines = []
+    for target in matrix.targets:
+        compared = matrix.compared(target) if len(matrix.questions(target)) > 1 else ()
+        for idea, (having, lacking) in ideas.items():
+            if having not in compared or lacking not in compared:
+                continue
+            a, b = (matrix.cells[system, target] for system in (having, lacking))
+            ends = bootstrap_interval(a.values, b.values)
+            what = (idea, target.name, having, lacking, len(a.values))
+            p = randomisation_test(a.values, b.values).p
+            lines.append((*what, a.mean - b.mean, *ends, p))
+    frame = pd.DataFrame(lines, columns=COLUMNS)
+    if lines:
+        frame["p"] = stats.false_discovery_control(frame["p"])
+    order = {idea: place for place, idea in enumerate(ideas)}
+    return frame.sort_values("idea", key=lambda ideas: ideas.map(order), kind="stable")

@@ -1,0 +1,155 @@
+"""What is compared side by side: runs of systems on tests, from the ledger or just finished."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from qasel.datasets import Dataset
+from qasel.evaluation import Run, evaluate
+from qasel.papers import PAPERS
+from qasel.papers import paper as room
+from qasel.rankers.base import History, Ranker
+from qasel.results.ledger import Row, read_ledger
+from qasel.results.measure import timed_run
+from qasel.results.tables import DATASETS, counted
+from qasel.training.recipe import SCALES
+
+SAMPLE, QUICK = "sample", "quick"
+"""The data set on which systems at the scale for walkthroughs count too."""
+
+
+class Target(NamedTuple):
+    """The test questions of a data set under a protocol: a column of the matrix.
+
+    Systems can be compared on the same questions only, so that one data set under two protocols
+    is two targets.
+    """
+
+    dataset: str
+    protocol: str
+
+    @classmethod
+    def of(cls, dataset: str, protocol: str, split: str = "test") -> "Target":
+        """That of a test split; `test-2017` under the protocol `b-2016` is the test of `b-2017`."""
+        later = split.removeprefix("test")
+        return cls(dataset, protocol.rpartition("-")[0] + later if later else protocol)
+
+    @property
+    def key(self) -> str:
+        """As the command takes it: `wikiqa/answered`."""
+        return f"{self.dataset}/{self.protocol}"
+
+    @property
+    def name(self) -> str:
+        """As readers know it: `WikiQA (answered)`, `SemEval-2017 B`."""
+        if self.dataset == "semeval-cqa":
+            task, _, year = self.protocol.partition("-")
+            return f"SemEval-{year} {task.upper()}"
+        return f"{DATASETS.get(self.dataset, self.dataset)} ({self.protocol})"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """One run of a system on a target.
+
+    `scores` are measure → question → value in 0..1. `seconds` counts training only; `parameters`
+    and `ranked_per_second` as in a `Row`. `vectors` names word vectors or an encoder.
+    """
+
+    system: str
+    target: Target
+    scores: Mapping[str, Mapping[str, float]]
+    seconds: float
+    parameters: int | None = None
+    ranked_per_second: float | None = None
+    paper: str = ""
+    vectors: str = ""
+
+
+def just_measured(
+    system: str, ranker: Ranker, history: History, data: Dataset
+) -> tuple[Run, Outcome]:
+    """Rank the test split of `data` with a ranker that was fitted: the run, and its outcome."""
+    run, speed = timed_run(ranker, data.test)
+    scores = evaluate(run, data.test, data.scoring).per_question
+    parameters = getattr(ranker, "parameter_count", None)
+    target = Target.of(data.name, data.protocol)
+    return run, Outcome(system, target, scores, history.seconds, parameters, speed)
+
+
+class _Key(NamedTuple):
+    """What makes two rows runs of one system, but for the vectors."""
+
+    paper: str
+    variant: str
+    scale: str
+
+
+def outcomes(rows: Iterable[Row] | None = None) -> list[Outcome]:
+    """Those of the rows that count, by paper and in the order of its variants; seeds in order.
+
+    A row counts if its recipe is its variant's own but for vectors and seed, at the scale
+    "paper" or, on the bundled sample, "quick" (which the system's name then tells). A system is
+    a variant, and its vectors or encoder where one data set has runs with several; the paper is
+    named where two have a variant of the same name. `rows` default to the ledger.
+    """
+    found: dict[tuple[_Key, str], list[Row]] = {}
+    several: set[_Key] = set()
+    for key, choices in _standing(read_ledger() if rows is None else rows):
+        if len(choices) > 1:
+            several.add(key)
+        for vectors, group in choices.items():
+            found.setdefault((key, vectors), []).extend(group)
+    shared = _shared_names(key for key, _ in found)
+    result = []
+    for (key, vectors), group in found.items():
+        name = key.variant + (f", {QUICK}" if key.scale == QUICK else "")
+        name += f", {vectors or 'no vectors'}" if key in several else ""
+        name += f" ({key.paper})" if key.variant in shared else ""
+        result += [outcome for row in group for outcome in _of_row(name, row, vectors)]
+    # Vectors that differ between data sets only do not part a system's rows.
+    places = {outcome.system: i for i, outcome in reversed(list(enumerate(result)))}
+    return sorted(result, key=lambda outcome: places[outcome.system])
+
+
+def _standing(rows: Iterable[Row]) -> list[tuple[_Key, dict[str, list[Row]]]]:
+    """The rows that count, by system but for the vectors, then data set, then by vectors."""
+    by_paper: dict[str, list[Row]] = {name: [] for name in PAPERS}
+    for row in rows:
+        by_paper.setdefault(row.recipe["paper"], []).append(row)
+    found = []
+    for paper, own in by_paper.items():
+        for scale in SCALES if own else ():
+            kept = [row for row in own if scale != QUICK or row.recipe["dataset"] == SAMPLE]
+            runs = counted(paper, kept, scale)
+            order = list(room(paper).VARIANTS)
+            for variant, dataset in sorted(runs, key=lambda key: (order.index(key[0]), key[1])):
+                found.append((_Key(paper, variant, scale), runs[variant, dataset]))
+    return found
+
+
+def _shared_names(keys: Iterable[_Key]) -> set[str]:
+    """Variants that more than one paper has."""
+    papers: dict[str, set[str]] = {}
+    for key in keys:
+        papers.setdefault(key.variant, set()).add(key.paper)
+    return {variant for variant, names in papers.items() if len(names) > 1}
+
+
+def _of_row(system: str, row: Row, vectors: str) -> list[Outcome]:
+    """An outcome a test split; what a split has no single questions of is left out."""
+    recipe = row.recipe
+    return [
+        Outcome(
+            system,
+            Target.of(recipe["dataset"], recipe["protocol"], split),
+            scores,
+            row.seconds,
+            row.parameters,
+            row.ranked_per_second,
+            recipe["paper"],
+            vectors,
+        )
+        for split, scores in row.per_question.items()
+        if split.startswith("test")
+    ]

@@ -1,0 +1,221 @@
+"""The matrix as text: Markdown, LaTeX, CSV."""
+
+import string
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import pandas as pd
+
+from qasel.errors import QaselError
+from qasel.evaluation.measures import NAMES
+from qasel.results.matrix import ALPHA, Cell, Matrix
+from qasel.results.outcomes import Target
+from qasel.results.tables import escape_latex, latex_table, markdown_table
+
+COLUMNS = [
+    "paper", "system", "vectors", "dataset", "protocol", "measure", "questions", "runs",
+    "mean", "std", "seed_low", "seed_high", "question_low", "question_high",
+    "wins", "ties", "losses", "beats", "seconds", "parameters", "ranked_per_second",
+]  # fmt: skip
+"""Of the CSV, one line a cell: measures in 0..1, `std` and the seeds' 95 % interval empty for
+one seed and for folds, the tally empty where a system is not compared, `beats` with `; ` between.
+"""
+
+Marked = tuple[str, str]
+"""A text and its superscript."""
+
+
+@dataclass(frozen=True)
+class Table:
+    """A titled table; `numbers` are the columns set flush right."""
+
+    title: str
+    header: list[str]
+    cells: list[list[str | Marked]]
+    numbers: set[int]
+
+
+def render(matrix: Matrix, format_: str = "md") -> str:
+    """The matrix as `md`, `latex` (booktabs) or `csv`; ends with a newline.
+
+    `md` and `latex` have a table of means with superscripts, one of details a data set, and notes.
+    """
+    if format_ == "csv":
+        return frame(matrix).to_csv(index=False, float_format="%.6g", lineterminator="\n")
+    if format_ not in ("md", "latex"):
+        raise QaselError(f"unknown format {format_!r}; known: md, csv, latex")
+    tables = [overview(matrix), *(detail(matrix, target) for target in matrix.targets)]
+    notes = notes_of(matrix)
+    if format_ == "md":
+        return "\n".join([*map(markdown, tables), *(f"{note}\n" for note in notes)])
+    return "\n".join([*map(latex, tables), *(f"\\par {escape_latex(note)}\n" for note in notes)])
+
+
+def frame(matrix: Matrix) -> pd.DataFrame:
+    """One line a cell, with `COLUMNS`."""
+    lines = []
+    for target in matrix.targets:
+        for system, cell in matrix.column(target).items():
+            deviation, half = cell.over_seeds
+            tally = matrix.tally(system, target) or (None, None, None)
+            seeds = (None, None) if half is None else (cell.mean - half, cell.mean + half)
+            cost = (cell.seconds, cell.parameters, cell.ranked_per_second)
+            what = (cell.paper, system, cell.vectors, *target, matrix.measure)
+            counts = (len(cell.values), cell.runs)
+            beaten = "; ".join(matrix.beaten(system, target))
+            ends = (*seeds, *(cell.over_questions or (None, None)))
+            lines.append((*what, *counts, cell.mean, deviation, *ends, *tally, beaten, *cost))
+    whole = dict.fromkeys(("wins", "ties", "losses"), "Int64")
+    return pd.DataFrame(lines, columns=COLUMNS).astype(whole)
+
+
+def letters(matrix: Matrix) -> dict[str, str]:
+    """A letter a system, in the matrix's order; numbers where the alphabet is too short."""
+    systems = matrix.systems
+    marks = string.ascii_lowercase
+    if len(systems) > len(marks):
+        marks = [str(number) for number in range(1, len(systems) + 1)]
+    return dict(zip(systems, marks, strict=False))
+
+
+def overview(matrix: Matrix) -> Table:
+    """Systems × data sets: means, and superscripts for the systems that each one beats there."""
+    known = letters(matrix)
+    cells: list[list[str | Marked]] = []
+    for system in matrix.systems:
+        line = [matrix.cells.get((system, target)) for target in matrix.targets]
+        paper = next(cell.paper for cell in line if cell)
+        marked = [_marked(matrix, system, target, known) for target in matrix.targets]
+        cells.append([known[system], system, paper, *marked])
+    header = ["", "system", "paper", *(target.name for target in matrix.targets)]
+    title = f"{NAMES[matrix.measure]}, mean over seeds"
+    return Table(title, header, cells, set(range(3, len(header))))
+
+
+def _marked(matrix: Matrix, system: str, target: Target, known: dict[str, str]) -> str | Marked:
+    cell = matrix.cells.get((system, target))
+    if cell is None:
+        return "–"
+    if system in matrix.left_out(target):
+        return f"{cell.mean:.3f} ({len(cell.values)} questions)"
+    places = list(known)
+    beaten = sorted(matrix.beaten(system, target), key=places.index)
+    return f"{cell.mean:.3f}", _ranges([places.index(name) for name in beaten], known)
+
+
+def _ranges(places: Sequence[int], known: dict[str, str]) -> str:
+    """The marks of the systems at some places; three or more in a row as `a–c`."""
+    marks = list(known.values())
+    rows: list[list[int]] = []
+    for place in places:
+        if rows and place == rows[-1][-1] + 1:
+            rows[-1].append(place)
+        else:
+            rows.append([place])
+    told = (
+        [f"{marks[row[0]]}–{marks[row[-1]]}"] if len(row) > 2 else [marks[place] for place in row]
+        for row in rows
+    )
+    return ",".join(mark for part in told for mark in part)
+
+
+DETAILS = [
+    "± over seeds", "95 % over questions", "runs", "wins / ties / losses",
+    "s to train", "parameters", "ranked a second",
+]  # fmt: skip
+"""Columns of a cell's details, after the mean."""
+
+
+def detail(matrix: Matrix, target: Target) -> Table:
+    """The systems on a data set, best first: intervals, tally, cost."""
+    known = letters(matrix)
+    column = matrix.column(target)
+    cells = [
+        [known[system], system, cell.paper, *details(matrix, system, target)]
+        for system, cell in column.items()
+    ]
+    header = ["", "system", "paper", NAMES[matrix.measure], *DETAILS]
+    return Table(told(matrix, target), header, cells, set(range(3, len(header))))
+
+
+def told(matrix: Matrix, target: Target) -> str:
+    """A target with the numbers of its questions and systems."""
+    asked, ran = len(matrix.questions(target)), len(matrix.column(target))
+    questions, systems = ("" if number == 1 else "s" for number in (asked, ran))
+    return f"{target.name}: {asked} question{questions}, {ran} system{systems}"
+
+
+def details(matrix: Matrix, system: str, target: Target) -> list[str]:
+    """The mean of a cell and its `DETAILS`, as they are printed."""
+    cell = matrix.cells[system, target]
+    _, half = cell.over_seeds
+    ends = cell.over_questions
+    tally = matrix.tally(system, target)
+    return [
+        f"{cell.mean:.3f}",
+        "–" if half is None else f"{half:.3f}",
+        f"{ends[0]:.3f} to {ends[1]:.3f}" if ends else "–",
+        _runs(cell),
+        str(tally) if tally else "not compared",
+        f"{cell.seconds:,.0f}" if cell.seconds >= 10 else f"{cell.seconds:.1f}",
+        _number(cell.parameters),
+        _number(cell.ranked_per_second),
+    ]
+
+
+def _runs(cell: Cell) -> str:
+    return str(cell.runs) if cell.means else f"{cell.runs} folds"
+
+
+def _number(value: float | None) -> str:
+    return "–" if value is None else f"{value:,.0f}"
+
+
+def notes_of(matrix: Matrix) -> list[str]:
+    """How to read the tables, and what could not be compared."""
+    notes = [
+        "A win, a loss and a superscript each stand for "
+        f"p < {ALPHA:g} by the randomised Tukey HSD over questions (each question's mean over "
+        "seeds), corrected for all systems of the data set. ± over seeds: half of the 95 % t "
+        "interval; – for one seed, and for folds, which share no question. Over questions: 95 % "
+        "bootstrap interval. Cost: means over runs, each on its own device, without what an "
+        "earlier run had left to build on (features, a first stage); – where it was not measured."
+    ]
+    for target in matrix.targets:
+        others = matrix.left_out(target)
+        if others:
+            told = ", ".join(f"{system} ({count})" for system, count in others.items())
+            asked = len(matrix.questions(target))
+            notes.append(f"Not compared on {target.name}, run on other than its {asked}: {told}.")
+    return notes
+
+
+def markdown(table: Table, level: int = 3) -> str:
+    """A table under its title, as Markdown."""
+    cells = [[_superscript(cell, "<sup>{}</sup>") for cell in line] for line in table.cells]
+    body = markdown_table(table.header, cells, table.numbers)
+    return f"{'#' * level} {table.title}\n\n{body}"
+
+
+def latex(table: Table) -> str:
+    """A table under its title, as LaTeX."""
+    cells = [
+        [_superscript(_escaped(cell), r"\textsuperscript{{{}}}") for cell in line]
+        for line in table.cells
+    ]
+    header = [escape_latex(name) for name in table.header]
+    title = escape_latex(table.title)
+    return f"\\par {title}\n\n{latex_table(header, cells, table.numbers)}"
+
+
+def _escaped(cell: str | Marked) -> str | Marked:
+    if isinstance(cell, str):
+        return escape_latex(cell)
+    return escape_latex(cell[0]), escape_latex(cell[1])
+
+
+def _superscript(cell: str | Marked, form: str) -> str:
+    if isinstance(cell, str):
+        return cell
+    text, mark = cell
+    return text + (form.format(mark) if mark else "")

@@ -1,0 +1,115 @@
+import numpy as np
+import pytest
+
+from qasel.errors import QaselError
+from qasel.figures import compare
+from qasel.figures.grid import grid
+from qasel.figures.scatter import NAMED, Point, agreement, front, labelled, spaced
+from qasel.results.ideas import worth
+from qasel.results.matrix import Matrix
+from qasel.results.outcomes import Outcome, Target
+
+WIKI, TREC = Target("wikiqa", "answered"), Target("trecqa", "clean")
+
+
+def matrix():
+    values = {"A": {"q1": 1.0, "q2": 0.5}, "B": {"q1": 0.25, "q2": 0.5}}
+    runs = [Outcome(name, WIKI, {"map": found}, 3.0) for name, found in values.items()]
+    return Matrix.of([*runs, Outcome("A", TREC, {"map": {"q": 0.5}}, 0.0)])
+
+
+def test_the_grid_shows_numbers_and_dashes():
+    axes = compare.score_matrix(matrix()).axes[0]
+    assert [text.get_text() for text in axes.texts] == ["0.750", "0.500", "0.375", "–"]
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["A", "B"]
+    assert axes.get_xticklabels()[0].get_text() == "WikiQA (answered)\n2"
+    # Each column has a scale of its own; a column of one value is at its lower end.
+    (image,) = axes.get_images()
+    assert image.get_array().filled(np.nan).tolist()[0] == [1.0, 0.0]
+    with pytest.raises(QaselError, match=r"\(1, 2\)"):
+        grid([[0.1, 0.2]], ["a", "b"], ["c"])
+
+
+def test_cost_has_a_panel_a_data_set():
+    panels = compare.quality_cost(matrix()).axes
+    assert [axes.get_title(loc="left") for axes in panels] == [
+        "WikiQA (answered)",
+        "TREC-QA (clean)",
+    ]
+    assert sorted(text.get_text() for text in panels[0].texts) == ["A", "B"]
+    best, other = panels[0].get_lines()
+    assert best.get_markerfacecolor() != "white"
+    assert other.get_markerfacecolor() == "white"  # as long to train, and no better
+    assert panels[1].get_lines()[0].get_xdata()[0] == 0.1  # nothing to train
+
+
+def test_names_do_not_overlap():
+    points = [Point(1.0 + i, 0.5 + i / 1000, f"system {i}", "black") for i in range(NAMED)]
+    figure = labelled({"x": points}, xlabel="s", ylabel="MAP")
+    figure.draw_without_rendering()
+    renderer = figure._get_renderer()
+    boxes = [text.get_window_extent(renderer) for text in figure.axes[0].texts]
+    assert len(boxes) == NAMED
+    for i, box in enumerate(boxes):
+        assert not any(box.overlaps(other) for other in boxes[i + 1 :])
+    more = [*points, Point(0.5, 0.9, "the best", "black")]
+    named = [text.get_text() for text in labelled({"x": more}, xlabel="", ylabel="").axes[0].texts]
+    assert named == ["the best"]
+
+
+def test_the_front_is_what_nothing_beats_in_both():
+    places = [(1, 0.5), (2, 0.4), (2, 0.7), (3, 0.7), (4, 0.9), (1, 0.3)]
+    points = [Point(x, y, f"{x}, {y}", "black") for x, y in places]
+    assert [point.name for point in front(points)] == ["1, 0.5", "2, 0.7", "4, 0.9"]
+
+
+@pytest.mark.parametrize(
+    ("places", "expected"),
+    [
+        ([], []),
+        ([0.2, 0.8], [0.2, 0.8]),
+        ([0.2, 0.25], [0.2, 0.3]),
+        ([0.95, 0.97, 1.0], [0.8, 0.9, 1.0]),
+        ([0.1, 0.1, 0.1], [0.1, 0.2, 0.3]),
+    ],
+)
+def test_places_keep_their_distance(places, expected):
+    assert spaced(places, 0.1) == pytest.approx(expected)
+
+
+def test_questions_of_two_systems():
+    axes = compare.questions(matrix(), WIKI, "A", "B").axes[0]
+    assert axes.get_xlabel() == "AP, A (better on 1 of 2)"
+    assert axes.get_ylabel() == "AP, B (better on 0)"
+    dots = [points.get_offsets().tolist() for points in axes.collections]
+    assert dots == [[[0.5, 0.5]], [[1.0, 0.25]]]
+    three, one = agreement([(0, 1), (0, 1), (0, 1), (1, 0)], ("a", "b")).axes[0].collections
+    assert three.get_sizes()[0] == 3 * one.get_sizes()[0]
+    with pytest.raises(QaselError, match="no question"):
+        agreement([], ("a", "b"))
+
+
+def test_an_empty_ledger_has_no_figures():
+    notes = []
+    assert compare.figures([], notes.append) == {}
+    assert "skipped" in notes[0]
+
+
+def test_what_an_idea_is_worth():
+    high, low = (dict.fromkeys(map(str, range(10)), value) for value in (0.9, 0.4))
+    runs = [Outcome("with", WIKI, {"map": high}, 1.0), Outcome("without", WIKI, {"map": low}, 1.0)]
+    runs.append(Outcome("with", TREC, {"map": high}, 1.0))
+    frame = worth(Matrix.of(runs), {"harm": ("without", "with"), "help": ("with", "without")})
+    assert frame[["idea", "data", "questions"]].to_numpy().tolist() == [
+        ["harm", "WikiQA (answered)", 10],
+        ["help", "WikiQA (answered)", 10],
+    ]
+    assert frame["difference"].tolist() == pytest.approx([-0.5, 0.5])
+    assert frame[["low", "high"]].iloc[1].tolist() == pytest.approx([0.5, 0.5])
+    assert frame["p"].tolist() == pytest.approx([2 / 2**10] * 2)
+    axes = compare.worth(frame).axes[0]
+    assert [text.get_text() for text in axes.texts] == ["harm", "help"]
+    assert len(worth(Matrix.of(runs), {"other": ("with", "nothing")})) == 0
+    # Two lines without a difference (p = 1) beside it multiply its p by three.
+    same = worth(Matrix.of(runs), {"none": ("with", "with"), "help": ("with", "without")})
+    assert same["p"].tolist() == pytest.approx([1.0, 1.0, 6 / 2**10])

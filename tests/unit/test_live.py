@@ -1,0 +1,49 @@
+"""Systems named in a text, trained on the sample and set side by side."""
+
+import pytest
+import torch
+
+from qasel.errors import QaselError
+from qasel.results.live import chosen_systems, compete
+from qasel.results.matrix import Matrix
+
+SETTINGS = {"scale": "quick", "seed": 0}
+TWO = "latent-structured: LSP-AP*, LSP; question-relevancy: STL-MLP"
+
+
+def test_systems_of_several_papers_under_one_protocol():
+    found = chosen_systems(TWO, "sample", "related", **SETTINGS)
+    assert [(r.paper, r.protocol, r.scale) for r in found.values()] == [
+        ("latent-structured", "related", "quick"),
+        ("latent-structured", "related", "quick"),
+        ("question-relevancy", "related", "quick"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "two or more"),
+        ("latent-structured: LSP", "two or more"),
+        ("LSP", "paper: variant"),
+        ("latent-structurd: LSP", "did you mean"),
+        ("latent-structured: LPS", "LPS"),
+        ("latent-structured: CNN; latent-structured: CNN", "twice"),
+    ],
+)
+def test_what_is_not_valid_is_refused(text, words):
+    with pytest.raises(QaselError, match=words):
+        chosen_systems(text, "sample", "answered", **SETTINGS)
+
+
+def test_they_compete_on_the_same_questions():
+    recipes = chosen_systems(
+        "question-relevancy: STL-MLP, Random baseline", "sample", "related", **SETTINGS
+    )
+    recipes["STL-MLP"] = recipes["STL-MLP"].change(epochs=1)
+    found = compete(recipes, torch.device("cpu"))
+    matrix = Matrix.of(outcome for _, outcome in found.values())
+    (target,) = matrix.targets
+    assert (target.key, matrix.left_out(target)) == ("sample/related", {})
+    assert matrix.cells["STL-MLP", target].parameters > 1_000
+    assert found["STL-MLP"][0].scores.keys() == matrix.questions(target)

@@ -17,7 +17,7 @@ from qasel.layers.pair_encoder import PairEncoder
 from qasel.papers.yardsticks import MAIN, VARIANTS, load, ranker, recipe
 from qasel.papers.yardsticks.lists import PairedSplit, cut_lists
 from qasel.papers.yardsticks.model import others
-from qasel.papers.yardsticks.recipes import BASELINES, EVIDENCE, SCHEMES, SEARCH
+from qasel.papers.yardsticks.recipes import BASELINES, EVIDENCE, SCHEMES, GIVEN
 from qasel.rankers import BM25, RandomRanker
 from qasel.text import Vectors
 from qasel.text.encoders import load_encoder
@@ -294,7 +294,7 @@ def test_every_baseline_ranks_and_is_saved(variant, tmp_path):
         wanted = BM25()
         wanted.fit(data.train)
         assert run.scores == wanted.rank(data.test).scores
-    if variant == SEARCH:
+    if variant == GIVEN:
         places = [c.place for c in data.test[0].candidates]
         assert [run.scores[data.test[0].id][c.id] for c in data.test[0].candidates] == list(
             -np.array(places)
@@ -304,7 +304,7 @@ def test_every_baseline_ranks_and_is_saved(variant, tmp_path):
 BAD = {
     "unknown variant 'BM26' of yardsticks": lambda f: recipe("BM26"),
     "unknown scale": lambda f: recipe("BM25", scale="huge"),
-    "right answers first": lambda f: recipe(SEARCH, "trecqa"),
+    "right answers first": lambda f: recipe(GIVEN, "trecqa"),
     "no setting 'epochs'": lambda f: recipe("BM25").change(epochs=2),
     "known: auto, first, mean": lambda f: recipe().change(pooling="max"),
     "setting cut": lambda f: recipe().change(cut=1),

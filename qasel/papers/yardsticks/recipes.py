@@ -9,17 +9,18 @@ from qasel.training.recipe import SCALES, Recipe
 
 PAPER = "yardsticks"
 
-SEARCH = "search order"
+GIVEN = "given order"
+"""The order of the files: the document's on WikiQA, the thread's on SemEval-2016 A."""
 BASELINES = {
     "random": "random",
     "word overlap": "word-overlap",
     "IDF overlap": "idf-overlap",
     "BM25": "bm25",
-    SEARCH: "file-order",
+    GIVEN: "file-order",
 }
 """Variant → its name among `qasel.rankers.BASELINES`."""
 LEAKS = {"trecqa": "its files list the right answers first"}
-"""Data set → why the order of its files is no search engine's."""
+"""Data set → why the order of its files is no yardstick."""
 
 MAIN = "cross-encoder (list)"
 EVIDENCE = "cross-encoder (evidence)"
@@ -46,17 +47,17 @@ CHOICES = {
 class BaselineRecipe(Recipe):
     """A run of a yardstick that reads no labels.
 
-    Only "random" depends on the seed. Raises `QaselError` for "search order" on a data set whose
-    files are in no search engine's order.
+    Only "random" depends on the seed. Raises `QaselError` for "given order" on a data set whose
+    files leak the labels by it.
     """
 
     paper: str = PAPER
 
     def __post_init__(self) -> None:
         self.check({"variant": BASELINES, "scale": SCALES})
-        if self.variant == SEARCH and self.dataset in LEAKS:
+        if self.variant == GIVEN and self.dataset in LEAKS:
             raise QaselError(
-                f"{SEARCH!r} is no yardstick on {self.dataset}: {LEAKS[self.dataset]}; "
+                f"{GIVEN!r} is no yardstick on {self.dataset}: {LEAKS[self.dataset]}; "
                 "name other variants, such as 'BM25'"
             )
 

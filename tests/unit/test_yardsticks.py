@@ -17,7 +17,7 @@ from qasel.layers.pair_encoder import PairEncoder
 from qasel.papers.yardsticks import MAIN, VARIANTS, load, ranker, recipe
 from qasel.papers.yardsticks.lists import PairedSplit, cut_lists
 from qasel.papers.yardsticks.model import others
-from qasel.papers.yardsticks.recipes import BASELINES, EVIDENCE, SCHEMES, GIVEN
+from qasel.papers.yardsticks.recipes import BASELINES, EVIDENCE, GIVEN, SCHEMES
 from qasel.rankers import BM25, RandomRanker
 from qasel.text import Vectors
 from qasel.text.encoders import load_encoder

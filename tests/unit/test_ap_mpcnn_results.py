@@ -78,6 +78,17 @@ def test_the_parts_together_against_each_alone():
     assert len(table) == 2 * len(ALONE)
 
 
+def test_questions_without_a_right_answer_can_be_left_out():
+    rows = [row(seed=seed) for seed in (0, 1)]
+    for each, values in zip(rows, ((0.5, 1.0, 0.0), (0.7, 0.8, 0.0)), strict=True):
+        for measure in each.per_question["test"]:
+            each.per_question["test"][measure] = dict(zip("abc", values, strict=True))
+    found = claims.answered(rows)
+    assert list(found.columns) == ["MAP of 3", "MRR of 3", "MAP of 2", "MRR of 2"]
+    assert found.loc[MAIN].tolist() == pytest.approx([0.5, 0.5, 0.75, 0.75])
+    assert claims.answered([]).empty
+
+
 def test_how_often_the_recipes_value_is_the_best():
     rows = [row(), row("window 2", test=0.74), row("window 4", test=0.77)]
     table = claims.settings([*rows, row("epochs 5")]).set_index("setting")

@@ -10,7 +10,7 @@ from qasel.papers.ap_mpcnn.grid import DATASET, settings_of
 from qasel.papers.ap_mpcnn.recipes import ALONE, MAIN, PAPER
 from qasel.results.compare import Significance, significance
 from qasel.results.ledger import Row, read_ledger
-from qasel.results.tables import published
+from qasel.results.tables import counted, pick, published
 
 SIGNIFICANT = 0.05
 NOT_RUN = "not run"
@@ -108,6 +108,30 @@ def summary(frame: pd.DataFrame) -> list[str]:
             f"in {tied - alone} of them together with another."
         )
     return told
+
+
+def answered(rows: Iterable[Row] | None = None) -> pd.DataFrame:
+    """Test MAP and MRR over all questions, as in the tables, and over those with a right answer.
+
+    Means over seeds, one line a system. A question without a right answer is one whose MAP is 0,
+    which no ranking of a right answer gives. `rows` default to the ledger.
+    """
+    runs = counted(PAPER, rows)
+    lines = {}
+    for name in (MAIN, *ALONE):
+        choices = runs.get((name, DATASET), {})
+        if not choices:
+            continue
+        found: dict[str, list[float]] = {}
+        for row in choices[pick(choices)]:
+            values = pd.DataFrame(row.per_question["test"])
+            with_answer = values[values["map"] > 0]
+            for part in (values, with_answer):
+                for measure in ("map", "mrr"):
+                    title = f"{measure.upper()} of {len(part)}"
+                    found.setdefault(title, []).append(part[measure].mean())
+        lines[name] = {title: fmean(scores) for title, scores in found.items()}
+    return pd.DataFrame.from_dict(lines, orient="index").rename_axis("system")
 
 
 def statistics(dataset: Dataset) -> pd.DataFrame:

@@ -24,7 +24,7 @@ ORDER = [
     ("figures",),
     ("papers",),
     ("widgets", "notebooks"),
-    ("cli", "cli_data", "cli_papers", "cli_rank", "cli_sweep"),
+    ("cli", "cli_compare", "cli_data", "cli_papers", "cli_rank", "cli_sweep"),
 ]
 RANK = {room: place for place, rooms in enumerate(ORDER) for room in rooms}
 

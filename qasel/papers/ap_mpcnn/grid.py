@@ -15,7 +15,7 @@ class OneSetting:
     """A setting of table IV: test MAP by its value, in the order of the values.
 
     `own` is the value of the recipe, `rows` the variant of each value; `paper` has all three
-    values and `ours` those that were run, a score a seed.
+    values and `ours` those that were run, a score for each seed that all of them have.
     """
 
     name: str
@@ -47,9 +47,15 @@ def settings_of(rows: Iterable[Row] | None = None) -> list[OneSetting]:
         setting = found.setdefault(name, OneSetting(name, own, {own: MAIN}))
         setting.rows[value] = row
     for setting in found.values():
+        groups = {}
         for value, row in sorted(setting.rows.items()):
             setting.paper[value] = float(paper[row])
             group = runs.get((row, DATASET), {}).get(vectors, [])
             if group:
-                setting.ours[value] = [r.scores["test"]["map"] for r in group]
+                groups[value] = {r.recipe["seed"]: r.scores["test"]["map"] for r in group}
+        # Another seed can move a score as far as another setting: values are compared by the same.
+        seeds = set.intersection(*map(set, groups.values())) if groups else set()
+        if seeds:
+            for value, scores in groups.items():
+                setting.ours[value] = [scores[seed] for seed in sorted(seeds)]
     return list(found.values())

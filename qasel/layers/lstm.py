@@ -14,10 +14,11 @@ cell, output.
 
 import numpy as np
 import torch
-from numba import njit
 from torch import Tensor, nn
 from torch.nn import functional as F
 from torch.nn.utils.rnn import pack_padded_sequence
+
+from qasel.layers.compiled import ONE, compiled, logistic, tanh
 
 
 def last_states(lstm: nn.LSTM, words: Tensor, length: Tensor) -> Tensor:
@@ -98,47 +99,7 @@ class _Layer(torch.autograd.Function):
         return to_words, None, to_gates.T @ words, to_gates.sum(0), to_of_states
 
 
-# What keeps numba's loops from being vectorised, or slows them, is not there: a division that may
-# raise (its default), many arrays read and written in one loop, a view of a row made for every row.
-_compiled = njit(cache=True, error_model="numpy", fastmath={"nsz", "contract"})
-_HALF, _ONE = np.float32(0.5), np.float32(1)
-_SATURATED = np.float32(7.9053111)
-# The rational approximation of Eigen and XLA, from the highest power of x down.
-_P13, _P11, _P9, _P7, _P5, _P3, _P1 = np.array(
-    [
-        -2.76076847742355e-16,
-        2.00018790482477e-13,
-        -8.60467152213735e-11,
-        5.12229709037114e-08,
-        1.48572235717979e-05,
-        6.37261928875436e-04,
-        4.89352455891786e-03,
-    ],
-    np.float32,
-)
-_Q6, _Q4, _Q2, _Q0 = np.array(
-    [1.19825839466702e-06, 1.18534705686654e-04, 2.26843463243900e-03, 4.89352518554385e-03],
-    np.float32,
-)
-
-
-@_compiled
-def _tanh(x):  # pragma: no cover
-    """tanh to within 2e-7, in operations that vectorise; not a number stays so."""
-    x = _SATURATED if x > _SATURATED else x
-    x = -_SATURATED if x < -_SATURATED else x
-    y = x * x
-    p = (((((_P13 * y + _P11) * y + _P9) * y + _P7) * y + _P5) * y + _P3) * y + _P1
-    q = ((_Q6 * y + _Q4) * y + _Q2) * y + _Q0
-    return x * p / q
-
-
-@_compiled
-def _logistic(x):  # pragma: no cover
-    return _HALF + _HALF * _tanh(_HALF * x)
-
-
-@_compiled
+@compiled
 def _forward(counts, weights, gates, states, before, cells):  # pragma: no cover
     """Run both directions; `weights` `[2, H, 4 H]`.
 
@@ -161,12 +122,10 @@ def _forward(counts, weights, gates, states, before, cells):  # pragma: no cover
                 for k in range(4):
                     if k == 2:
                         for j in range(size):
-                            gates[row, way, k, j] = _tanh(gates[row, way, k, j] + added[s, k, j])
+                            gates[row, way, k, j] = tanh(gates[row, way, k, j] + added[s, k, j])
                     else:
                         for j in range(size):
-                            gates[row, way, k, j] = _logistic(
-                                gates[row, way, k, j] + added[s, k, j]
-                            )
+                            gates[row, way, k, j] = logistic(gates[row, way, k, j] + added[s, k, j])
                 for j in range(size):
                     before[row, way, j] = h[s, j]
                 for j in range(size):
@@ -175,13 +134,13 @@ def _forward(counts, weights, gates, states, before, cells):  # pragma: no cover
                     kept, new = gates[row, way, 1, j] * c[s, j], gates[row, way, 2, j]
                     c[s, j] = kept + gates[row, way, 0, j] * new
                 for j in range(size):
-                    h[s, j] = gates[row, way, 3, j] * _tanh(c[s, j])
+                    h[s, j] = gates[row, way, 3, j] * tanh(c[s, j])
                 for j in range(size):
                     states[row, way, j] = h[s, j]
             first += 0 if way else count
 
 
-@_compiled
+@compiled
 def _backward(counts, weights, gates, cells, gradient, to_gates):  # pragma: no cover
     """From the gradient of the states `[W, 2, H]` to that of the projected words.
 
@@ -203,23 +162,23 @@ def _backward(counts, weights, gates, cells, gradient, to_gates):  # pragma: no 
                 row = first + s
                 for j in range(size):
                     kept, new = gates[row, way, 1, j] * cells[row, way, j], gates[row, way, 2, j]
-                    u[j] = _tanh(kept + gates[row, way, 0, j] * new)
+                    u[j] = tanh(kept + gates[row, way, 0, j] * new)
                 for j in range(size):
                     dh[s, j] += gradient[row, way, j]
                 for j in range(size):
-                    dc[s, j] += dh[s, j] * gates[row, way, 3, j] * (_ONE - u[j] * u[j])
+                    dc[s, j] += dh[s, j] * gates[row, way, 3, j] * (ONE - u[j] * u[j])
                 for j in range(size):
                     i, new = gates[row, way, 0, j], gates[row, way, 2, j]
-                    added[s, 0, j] = dc[s, j] * new * i * (_ONE - i)
+                    added[s, 0, j] = dc[s, j] * new * i * (ONE - i)
                 for j in range(size):
                     f = gates[row, way, 1, j]
-                    added[s, 1, j] = dc[s, j] * cells[row, way, j] * f * (_ONE - f)
+                    added[s, 1, j] = dc[s, j] * cells[row, way, j] * f * (ONE - f)
                 for j in range(size):
                     i, new = gates[row, way, 0, j], gates[row, way, 2, j]
-                    added[s, 2, j] = dc[s, j] * i * (_ONE - new * new)
+                    added[s, 2, j] = dc[s, j] * i * (ONE - new * new)
                 for j in range(size):
                     o = gates[row, way, 3, j]
-                    added[s, 3, j] = dh[s, j] * u[j] * o * (_ONE - o)
+                    added[s, 3, j] = dh[s, j] * u[j] * o * (ONE - o)
                 for j in range(size):
                     dc[s, j] *= gates[row, way, 1, j]
                 for j in range(4 * size):

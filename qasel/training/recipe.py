@@ -96,6 +96,11 @@ class Recipe:
         return self.change(**dict(map(assigned, assignments)))
 
 
+def usual_vectors(dataset: str) -> str:
+    """The word vectors that every paper's runs on a data set start with, so that they compare."""
+    return "sample" if dataset == "sample" else "glove.6B.100d"
+
+
 def assigned(text: str) -> tuple[str, Any]:
     """`key=value` → the key and the value, a text where it is no Python literal."""
     key, sign, value = text.partition("=")

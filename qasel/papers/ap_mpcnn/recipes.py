@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from qasel.papers.ap_mpcnn.negatives import NEGATIVES
-from qasel.training.recipe import SCALES, Recipe
+from qasel.training.recipe import SCALES, Recipe, usual_vectors
 
 PAPER = "ap-mpcnn"
 MAIN = "AP-MPCNN"
@@ -116,7 +116,7 @@ def recipe(
     return APMPCNNRecipe(
         variant=variant,
         dataset=dataset,
-        vectors=vectors or ("sample" if dataset == "sample" else "glove.6B.100d"),
+        vectors=vectors or usual_vectors(dataset),
         scale=scale,
         seed=seed,
         **settings,

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from qasel.errors import QaselError
 from qasel.papers.hierarchical_ranking.heads import BEYOND, SCHEMES, Scheme
-from qasel.training.recipe import SCALES, Recipe
+from qasel.training.recipe import SCALES, Recipe, usual_vectors
 
 PAPER = "hierarchical-ranking"
 MAIN = "PRI(list)"
@@ -106,7 +106,7 @@ def recipe(
     return HierarchicalRecipe(
         variant=variant,
         dataset=dataset,
-        vectors=vectors or ("sample" if dataset == "sample" else "glove.6B.100d"),
+        vectors=vectors or usual_vectors(dataset),
         scale=scale,
         seed=seed,
         **settings,

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from qasel.datasets import Dataset, load_dataset
 from qasel.errors import QaselError
 from qasel.papers.latent_structured.folds import FOLDS, fold_of
-from qasel.training.recipe import SCALES, Recipe
+from qasel.training.recipe import SCALES, Recipe, usual_vectors
 
 PAPER = "latent-structured"
 MAIN = "LSP-AP*"
@@ -125,13 +125,12 @@ def recipe(
     if dataset == "trecqa" or variant.startswith("SVM ") or variant == "SVM":
         settings["cut"] = 10
     on_cnn = variant == CNN or variant.endswith(ON_CNN)
-    default = ("sample" if dataset == "sample" else "glove.6B.100d") if on_cnn else ""
     if scale == "quick":
         settings |= QUICK
     return StructuredRecipe(
         variant=variant,
         dataset=dataset,
-        vectors=(vectors or default) if on_cnn else "",
+        vectors=(vectors or usual_vectors(dataset)) if on_cnn else "",
         scale=scale,
         seed=seed,
         **settings,

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from qasel.layers import masked_max, masked_softmax
+from qasel.layers import masked_max, masked_softmax, on_real
 from qasel.papers.ms_ranker.reading import Head, Reader, Reading
 from qasel.training.batching import Batch
 
@@ -90,7 +90,7 @@ class Agent(nn.Module):
         lengths = reading.real.sum(1)[order].split(walking.tolist())
         sizes = torch.stack([length.max() for length in lengths]).tolist()
         words, real = reading.words[order], reading.real[order]
-        from_words = evidence.prepare(words)
+        from_words = evidence.prepare(words, real)
         parts = (words, real, from_words, reading.match[order], reading.candidate[order])
         e = batch.as_lists(reading.question)[longest_first, 0]  # E₁: the question itself
         log_p, gates = [], []
@@ -138,16 +138,17 @@ class Evidence(nn.Module):
             self.of_new = nn.Linear(size, size, bias=False)  # W_o
         self.gated = gate
 
-    def prepare(self, words: Tensor) -> Tensor:
+    def prepare(self, words: Tensor, real: Tensor) -> Tensor:
         """What equation 16 takes from the words alone, `[…, size]`."""
-        return self.from_words(words)
+        return on_real(self.from_words, words, real)
 
     def attend(self, e: Tensor, words: Tensor, real: Tensor, prepared: Tensor) -> Tensor:
         """V_ec `[Q, size]`: evidence `[Q, size]` against words `[Q, m, size]`."""
         alpha = self.of_word(words) + words @ (e * self.of_both)[:, :, None]  # [Q, m, 1]
         p = masked_softmax(alpha, real[:, :, None], dim=1)
         u_e = p.transpose(1, 2) @ words  # [Q, 1, size]
-        return masked_max(prepared + self.from_both(words * u_e), real[:, :, None], dim=1).tanh()
+        m = prepared + on_real(self.from_both, words * u_e, real)
+        return masked_max(m, real[:, :, None], dim=1).tanh()
 
     def mix(self, old: Tensor, new: Tensor) -> tuple[Tensor, Tensor]:
         """E_{t+1} and the gate, `[Q, size]` each."""

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
-from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
-from qasel.layers import masked_max, masked_softmax
+from qasel.layers import masked_max, masked_softmax, on_real
+from qasel.layers.gru import all_states
 from qasel.layers.pair_encoder import PairEncoder
 from qasel.text.encoders import Encoder
 from qasel.training.batching import Batch, Tile
@@ -43,11 +43,7 @@ class BiGRU(nn.Module):
 
     def forward(self, words: Tensor, length: Tensor) -> tuple[Tensor, Tensor]:
         """Words `[S, L, size]` → states `[S, L, 2d]`, 0 at padding, and last states `[S, 2d]`."""
-        # PyTorch packs by lengths on the CPU, wherever the words are.
-        packed = pack_padded_sequence(words, length.cpu(), batch_first=True, enforce_sorted=False)
-        states, last = self.gru(packed)
-        states, _ = pad_packed_sequence(states, batch_first=True, total_length=words.shape[1])
-        return states, torch.cat([last[0], last[1]], dim=1)
+        return all_states(self.gru, words, length)
 
 
 class Reader(nn.Module, ABC):
@@ -138,7 +134,8 @@ class WordReader(Reader):
         # had from the words of the question, which are few.
         of_c, of_u, of_both, of_q = self.compare
         from_question = of_u(question)[tile.question_of] + of_q(u_q * h_q)
-        m = of_c(answer) + p.transpose(1, 2) @ from_question + of_both(answer * u_c)
+        m = on_real(of_c, answer, real_c) + on_real(of_both, answer * u_c, real_c)
+        m = m + p.transpose(1, 2) @ from_question
         # tanh grows with its argument, so it may come after the maximum.
         return masked_max(m, real_c[:, :, None], dim=1).tanh()
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 
-from qasel.training.recipe import SCALES, Recipe
+from qasel.training.recipe import SCALES, Recipe, usual_vectors
 
 PAPER = "ms-ranker"
 MAIN = "MS-Ranker"
@@ -174,7 +174,7 @@ def recipe(
         settings[ABLATIONS[variant]] = False
     if variant == "w/o Rewards":
         settings["agent_rate"] = 1e-3
-    words = vectors or ("sample" if dataset == "sample" else "glove.6B.100d")
+    words = vectors or usual_vectors(dataset)
     if scale == "quick":
         settings |= QUICK
     if (name := variant.removesuffix(WITH_AGENT)) in ENCODERS:

@@ -7,7 +7,7 @@ from qasel.errors import QaselError
 from qasel.text.features.bags import TRIGRAMS, WORDS
 from qasel.text.features.distances import COLUMNS, NAMES
 from qasel.text.features.tfidf import TFIDF_NAMES
-from qasel.training.recipe import SCALES, Recipe
+from qasel.training.recipe import SCALES, Recipe, usual_vectors
 
 PAPER = "question-relevancy"
 
@@ -166,11 +166,10 @@ def recipe(
         settings |= QUICK
         if SIM in system:
             settings |= {"lstm_layers": 1, "lstm_hidden": 16}
-    default = "sample" if dataset == "sample" else "glove.6B.100d"
     return RelevancyRecipe(
         variant=variant,
         dataset=dataset,
-        vectors="" if variant in BASELINES else vectors or default,
+        vectors="" if variant in BASELINES else vectors or usual_vectors(dataset),
         scale=scale,
         seed=seed,
         **settings,

@@ -170,6 +170,8 @@ def kill_run_and_interrupt(workers, recipe, out, pids):
     """What a process of this machine goes through, and what becomes of it."""
     assert workers.able() == 1  # no more than there are runs
     assert int(workers.submit(os.getenv, "OMP_NUM_THREADS", key="threads").result()) >= 1
+    # dask would have it, and tensors be slow.
+    assert workers.submit(os.getenv, "MALLOC_TRIM_THRESHOLD_", key="memory").result() is None
     fatal = workers.submit(os._exit, 1, key="fatal")
     while not workers.ended([fatal]):
         pass

@@ -85,8 +85,12 @@ def test_questions_without_a_right_answer_can_be_left_out():
         for measure in each.per_question["test"]:
             each.per_question["test"][measure] = dict(zip("abc", values, strict=True))
     found = claims.answered(rows)
-    assert list(found.columns) == ["MAP of 3", "MRR of 3", "MAP of 2", "MRR of 2"]
-    assert found.loc[MAIN].tolist() == pytest.approx([0.5, 0.5, 0.75, 0.75])
+    assert list(found.columns) == ["MAP of 3", "MRR of 3", "MAP of 2", "MRR of 2", "runs"]
+    usual = (MAIN, "glove.6B.100d")
+    assert found.loc[usual].tolist() == pytest.approx([0.5, 0.5, 0.75, 0.75, 2])
+    # Other vectors are a line of their own.
+    found = claims.answered([*rows, row(vectors="glove.6B.300d")])
+    assert found["runs"].to_dict() == {usual: 2, (MAIN, "glove.6B.300d"): 1}
     assert claims.answered([]).empty
 
 

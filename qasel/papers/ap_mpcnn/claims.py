@@ -10,7 +10,7 @@ from qasel.papers.ap_mpcnn.grid import DATASET, settings_of
 from qasel.papers.ap_mpcnn.recipes import ALONE, MAIN, PAPER
 from qasel.results.compare import Significance, significance
 from qasel.results.ledger import Row, read_ledger
-from qasel.results.tables import counted, pick, published
+from qasel.results.tables import counted, published
 
 SIGNIFICANT = 0.05
 NOT_RUN = "not run"
@@ -113,25 +113,27 @@ def summary(frame: pd.DataFrame) -> list[str]:
 def answered(rows: Iterable[Row] | None = None) -> pd.DataFrame:
     """Test MAP and MRR over all questions, as in the tables, and over those with a right answer.
 
-    Means over seeds, one line a system. A question without a right answer is one whose MAP is 0,
-    which no ranking of a right answer gives. `rows` default to the ledger.
+    Means over seeds, one line a system and its vectors. A question without a right answer is one
+    whose MAP is 0, which no ranking of a right answer gives. `rows` default to the ledger.
     """
     runs = counted(PAPER, rows)
     lines = {}
     for name in (MAIN, *ALONE):
         choices = runs.get((name, DATASET), {})
-        if not choices:
-            continue
-        found: dict[str, list[float]] = {}
-        for row in choices[pick(choices)]:
-            values = pd.DataFrame(row.per_question["test"])
-            with_answer = values[values["map"] > 0]
-            for part in (values, with_answer):
-                for measure in ("map", "mrr"):
-                    title = f"{measure.upper()} of {len(part)}"
-                    found.setdefault(title, []).append(part[measure].mean())
-        lines[name] = {title: fmean(scores) for title, scores in found.items()}
-    return pd.DataFrame.from_dict(lines, orient="index").rename_axis("system")
+        for vectors, group in sorted(choices.items(), key=lambda choice: -len(choice[1])):
+            found: dict[str, list[float]] = {}
+            for row in group:
+                values = pd.DataFrame(row.per_question["test"])
+                with_answer = values[values["map"] > 0]
+                for part in (values, with_answer):
+                    for measure in ("map", "mrr"):
+                        title = f"{measure.upper()} of {len(part)}"
+                        found.setdefault(title, []).append(part[measure].mean())
+            means = {title: fmean(scores) for title, scores in found.items()}
+            lines[name, vectors] = means | {"runs": len(group)}
+    table = pd.DataFrame.from_dict(lines, orient="index")
+    table.index = pd.MultiIndex.from_tuples(lines, names=["system", "vectors"])
+    return table
 
 
 def statistics(dataset: Dataset) -> pd.DataFrame:

@@ -179,3 +179,19 @@ class EncodedSplit:
         size = self.sizes[pair.flatten()[slot]]
         by_size = slot[torch.argsort(size, stable=True)]
         return by_size.tensor_split(-(-len(slot) // self.tile_pairs[self.device.type]))
+
+
+class PairedSplit(EncodedSplit):
+    """A split whose tiles hold pairs of about the same length, question and candidate together.
+
+    A transformer reads them as one row, and computes as much at padding as anywhere else: tiles
+    are small. On WikiQA's lists, ten questions a batch, a sixth of what it reads is padding;
+    tiles as other networks have them would be two fifths padding.
+    """
+
+    tile_pairs: ClassVar[dict[str, int]] = {"cpu": 16, "cuda": 64}
+
+    @cached_property
+    def sizes(self) -> Tensor:
+        """Pieces of question and candidate, `[all pairs]`."""
+        return self.questions.length.repeat_interleave(self.count) + self.answers.length

@@ -19,7 +19,7 @@ from qasel.text.contextual import contextual_vectors
 from qasel.text.encoders import load_encoder
 from qasel.text.subwords import Subwords
 from qasel.training import checkpoint
-from qasel.training.batching import Batch, EncodedSplit
+from qasel.training.batching import Batch, EncodedSplit, PairedSplit
 from qasel.training.devices import seed_all
 from qasel.training.recipe import Recipe
 from qasel.training.trainer import Schedule, TrainingData, train
@@ -35,13 +35,12 @@ class NeuralRanker(ABC):
     how it scores (`scores`) and for how long it learns (`schedule`). The network
     keeps its word vectors in a parameter `vectors` `[words, size]`, row 0 for
     padding; where the recipe has and names an `encoder`, texts are its pieces instead,
-    and `vectors` is empty. If the recipe says that it is `frozen`, the network does not have the
+    read in pairs (`PairedSplit`), and `vectors` is empty. If the recipe says that it is `frozen`, the network does not have the
     encoder in it: its vectors of the pieces come with the batches. The recipe has a
     `learning_rate` and a `vectors_rate`.
     """
 
     recipe_type: type[Recipe]
-    split_type: type[EncodedSplit] = EncodedSplit
     network: nn.Module
 
     def __init__(self, recipe: Recipe, vectors: Vectors, device: torch.device) -> None:
@@ -151,7 +150,8 @@ class NeuralRanker(ABC):
 
     def _on_device(self, split: Split) -> EncodedSplit:
         if not self.frozen:
-            return self.split_type(split, self.vocabulary, self.device)
+            kind = PairedSplit if self.encoder else EncodedSplit
+            return kind(split, self.vocabulary, self.device)
         found = contextual_vectors(self.encoder, _texts(split), device=self.device)
         return EncodedSplit(split, found, self.device, torch.from_numpy(found.matrix))
 

@@ -14,9 +14,8 @@ from torch import nn
 from qasel.datasets import load_dataset
 from qasel.errors import QaselError
 from qasel.papers.yardsticks import ranker, recipe
-from qasel.papers.yardsticks.lists import PairedSplit
 from qasel.text import Vectors
-from qasel.training.batching import EncodedSplit
+from qasel.training.batching import EncodedSplit, PairedSplit
 
 STEPS = 2
 

@@ -13,11 +13,13 @@ from qasel.errors import QaselError
 from qasel.papers.ms_ranker import MSRanker, PreRanking, load, ranker, recipe, teaching
 from qasel.papers.ms_ranker.model import Agent, PreRanker, Walk
 from qasel.papers.ms_ranker.ranker import advantages
-from qasel.papers.ms_ranker.reading import WordReader
+from qasel.papers.ms_ranker.reading import PairReader, WordReader
 from qasel.papers.ms_ranker.recipes import ABLATIONS, MAIN, PRE_RANKER
 from qasel.papers.ms_ranker.rewards import prefix_precisions, rewards
 from qasel.text import Vectors, Vocabulary, load_vectors
-from qasel.training.batching import Batch, EncodedSplit
+from qasel.text.encoders import load_encoder
+from qasel.text.subwords import Subwords
+from qasel.training.batching import Batch, EncodedSplit, PairedSplit
 
 CPU = torch.device("cpu")
 TEXTS = {
@@ -100,6 +102,20 @@ def test_pre_ranker_reads_each_pair_on_its_own():
     for number, question in enumerate(split):
         alone = network(data.batch(torch.tensor([number])))[0]
         torch.testing.assert_close(together[number, : len(question.candidates)], alone)
+
+
+@torch.no_grad()
+def test_what_a_pre_ranker_reads_is_the_match_of_the_whole_reading(tmp_path):
+    split, vocabulary, data = make_batch()
+    encoder = load_encoder(str(make_encoder(tmp_path / "encoder")))
+    torch.manual_seed(1)
+    words = WordReader(5, 4, 0.5), data, torch.randn(len(vocabulary), 5)
+    pieces = PairReader(encoder), PairedSplit(split, Subwords(encoder), CPU), torch.empty(0, 0)
+    for reader, read, vectors in (words, pieces):
+        batch = read.batch(torch.tensor([2, 0, 1]))
+        match = reader.eval()(batch, vectors).match
+        assert match.std() > 0.01
+        torch.testing.assert_close(reader.matches(batch, vectors), match)
 
 
 def test_average_precision_of_the_growing_list_by_hand():

@@ -23,8 +23,7 @@ class PreRanker(nn.Module):
 
     def forward(self, batch: Batch) -> Tensor:
         """Log probabilities of "wrong" and "right", `[questions, candidates, 2]`."""
-        match = torch.cat([tile.match for tile in self.reader.tiles(batch, self.vectors)])
-        return batch.as_lists(self.head(match))
+        return batch.as_lists(self.head(self.reader.matches(batch, self.vectors)))
 
 
 @dataclass(frozen=True)

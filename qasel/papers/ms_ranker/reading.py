@@ -55,14 +55,17 @@ class Reader(nn.Module, ABC):
     def read(self, tile: Tile, vectors: Tensor) -> Reading:
         """The pairs of one tile."""
 
-    def tiles(self, batch: Batch, vectors: Tensor) -> Iterator[Reading]:
-        """The pairs of a batch tile by tile, words as `vectors` or, if it has such, its own."""
-        chosen = vectors if batch.vectors is None else batch.vectors
-        return (self.read(tile, chosen) for tile in batch.tiles)
+    def match_of(self, tile: Tile, vectors: Tensor) -> Tensor:
+        """V_qc alone, `[P, 2d]`, of the pairs of one tile: all that a pre-ranker needs."""
+        return self.read(tile, vectors).match
+
+    def matches(self, batch: Batch, vectors: Tensor) -> Tensor:
+        """V_qc of the pairs of a batch, in tile order."""
+        return torch.cat([self.match_of(*part) for part in _parts(batch, vectors)])
 
     def forward(self, batch: Batch, vectors: Tensor) -> Reading:
         """The pairs of a batch, in tile order, padded to the longest candidate of the batch."""
-        tiles = list(self.tiles(batch, vectors))
+        tiles = [self.read(*part) for part in _parts(batch, vectors)]
         longest = max(tile.words.shape[1] for tile in tiles)
         return Reading(
             torch.cat([F.pad(t.words, (0, 0, 0, longest - t.words.shape[1])) for t in tiles]),
@@ -71,6 +74,11 @@ class Reader(nn.Module, ABC):
             torch.cat([t.question for t in tiles]),
             torch.cat([t.match for t in tiles]),
         )
+
+
+def _parts(batch: Batch, vectors: Tensor) -> Iterator[tuple[Tile, Tensor]]:
+    """The tiles of a batch with the vectors of their words: its own, if it has such."""
+    return ((tile, vectors if batch.vectors is None else batch.vectors) for tile in batch.tiles)
 
 
 class PairReader(Reader):
@@ -90,6 +98,10 @@ class PairReader(Reader):
         _, question = self.pairs.encode_alone(tile.question, tile.question_length)
         words = found.candidate
         return Reading(words.states, words.real, found.cls, question[tile.question_of], found.cls)
+
+    def match_of(self, tile: Tile, vectors: Tensor) -> Tensor:
+        """[CLS] of the pairs of one tile; their questions need not be read alone."""
+        return self.pairs.vectors(tile)
 
 
 class WordReader(Reader):

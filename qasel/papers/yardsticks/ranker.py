@@ -4,7 +4,7 @@ import torch
 from torch import Tensor, nn
 
 from qasel.datasets.base import Split
-from qasel.papers.yardsticks.lists import PairedSplit, cut_lists
+from qasel.papers.yardsticks.lists import cut_lists
 from qasel.papers.yardsticks.model import CrossEncoder
 from qasel.papers.yardsticks.recipes import EVIDENCE, CrossEncoderRecipe
 from qasel.training.batching import Batch, EncodedSplit
@@ -17,7 +17,6 @@ class CrossEncoderRanker(NeuralRanker):
     """Any cross-encoder of this room: the same budget, other heads and losses."""
 
     recipe_type = CrossEncoderRecipe
-    split_type = PairedSplit
     recipe: CrossEncoderRecipe
     network: CrossEncoder
 

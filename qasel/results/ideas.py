@@ -17,7 +17,8 @@ def worth(matrix: Matrix, ideas: Mapping[str, tuple[str, str]]) -> pd.DataFrame:
     `difference` of the means, with a 95 % bootstrap interval over questions (`low`, `high`), and
     `p` of the paired randomisation test, adjusted for the number of lines by Benjamini and
     Hochberg: these pairs were named beforehand, so that the correction is for them only and not
-    for all pairs there are. Pairs that cannot be compared are left out.
+    for all pairs there are. Pairs that cannot be compared are left out, and so is a target on
+    which both are runs on a wider one (`Outcome.under`), where they are compared anyhow.
     """
     lines = []
     for target in matrix.targets:
@@ -26,6 +27,8 @@ def worth(matrix: Matrix, ideas: Mapping[str, tuple[str, str]]) -> pd.DataFrame:
             if having not in compared or lacking not in compared:
                 continue
             a, b = (matrix.cells[system, target] for system in (having, lacking))
+            if a.under and b.under:
+                continue
             ends = bootstrap_interval(a.values, b.values)
             what = (idea, target.name, having, lacking, len(a.values))
             p = randomisation_test(a.values, b.values).p

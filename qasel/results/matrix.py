@@ -34,7 +34,7 @@ class Cell:
 
     `means` are those of the runs, one a seed, or empty where runs have different questions
     (folds). `seconds` to train, `parameters` and `ranked_per_second` are means over runs; None
-    where no run tells.
+    where no run tells. `under` as in an `Outcome`.
     """
 
     values: Mapping[str, float]
@@ -45,6 +45,7 @@ class Cell:
     ranked_per_second: float | None
     paper: str
     vectors: str
+    under: str
 
     @classmethod
     def of(cls, outcomes: Sequence[Outcome], measure: str) -> "Cell":
@@ -64,6 +65,7 @@ class Cell:
             ranked_per_second=_mean(outcome.ranked_per_second for outcome in outcomes),
             paper=outcomes[0].paper,
             vectors=outcomes[0].vectors,
+            under=outcomes[0].under,
         )
 
     @cached_property

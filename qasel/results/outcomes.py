@@ -1,7 +1,7 @@
 """What is compared side by side: runs of systems on tests, from the ledger or just finished."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from qasel.datasets import Dataset
@@ -48,12 +48,22 @@ class Target(NamedTuple):
         return f"{DATASETS.get(self.dataset, self.dataset)} ({self.protocol})"
 
 
+WIDER = {
+    Target("wikiqa", "mixed"): "answered",
+    Target("sample", "mixed"): "answered",
+    Target("trecqa", "clean"): "raw",
+}
+"""Target → the protocol under which all of its questions, with the same candidates, are some of
+those of the test."""
+
+
 @dataclass(frozen=True)
 class Outcome:
     """One run of a system on a target.
 
     `scores` are measure → question → value in 0..1. `seconds` counts training only; `parameters`
-    and `ranked_per_second` as in a `Row`. `vectors` names word vectors or an encoder.
+    and `ranked_per_second` as in a `Row`. `vectors` names word vectors or an encoder. `under` is
+    the protocol of the run where that is a wider one than the target's (see `WIDER`).
     """
 
     system: str
@@ -64,6 +74,7 @@ class Outcome:
     ranked_per_second: float | None = None
     paper: str = ""
     vectors: str = ""
+    under: str = ""
 
 
 def just_measured(
@@ -91,7 +102,8 @@ def outcomes(rows: Iterable[Row] | None = None) -> list[Outcome]:
     A row counts if its recipe is its variant's own but for vectors and seed, at the scale
     "paper" or, on the bundled sample, "quick" (which the system's name then tells). A system is
     a variant, and its vectors or encoder where one data set has runs with several; the paper is
-    named where two have a variant of the same name. `rows` default to the ledger.
+    named where two have a variant of the same name. A run counts on its own target and, cut to
+    their questions, on narrower ones that others were run on. `rows` default to the ledger.
     """
     found: dict[tuple[_Key, str], list[Row]] = {}
     several: set[_Key] = set()
@@ -107,6 +119,7 @@ def outcomes(rows: Iterable[Row] | None = None) -> list[Outcome]:
         name += f", {vectors or 'no vectors'}" if key in several else ""
         name += f" ({key.paper})" if key.variant in shared else ""
         result += [outcome for row in group for outcome in _of_row(name, row, vectors)]
+    result += _on_fewer(result)
     # Vectors that differ between data sets only do not part a system's rows.
     places = {outcome.system: i for i, outcome in reversed(list(enumerate(result)))}
     return sorted(result, key=lambda outcome: places[outcome.system])
@@ -126,6 +139,28 @@ def _standing(rows: Iterable[Row]) -> list[tuple[_Key, dict[str, list[Row]]]]:
             for variant, dataset in sorted(runs, key=lambda key: (order.index(key[0]), key[1])):
                 found.append((_Key(paper, variant, scale), runs[variant, dataset]))
     return found
+
+
+def _on_fewer(found: list[Outcome]) -> list[Outcome]:
+    """The runs that are worth a look on a narrower target too, which others were run on."""
+    asked: dict[Target, set[str]] = {}
+    for outcome in found:
+        for values in outcome.scores.values():
+            asked.setdefault(outcome.target, set()).update(values)
+
+    def cut(outcome: Outcome, target: Target) -> Outcome:
+        scores = {
+            measure: {question: x for question, x in values.items() if question in asked[target]}
+            for measure, values in outcome.scores.items()
+        }
+        return replace(outcome, target=target, scores=scores, under=outcome.target.protocol)
+
+    return [
+        cut(outcome, target)
+        for target, wider in WIDER.items()
+        for outcome in found
+        if target in asked and outcome.target == (target.dataset, wider)
+    ]
 
 
 def _shared_names(keys: Iterable[_Key]) -> set[str]:

@@ -9,7 +9,7 @@ from qasel.papers import PAPERS
 from qasel.paths import ROOT
 from qasel.results.ledger import Row, mean_score
 from qasel.results.matrix import Matrix
-from qasel.results.outcomes import SAMPLE, outcomes
+from qasel.results.outcomes import outcomes
 from qasel.results.side_by_side import DETAILS, details, notes_of, told
 from qasel.results.tables import (
     BELOW,
@@ -45,13 +45,9 @@ def block() -> str:
 
 
 def leaders(rows: Iterable[Row] | None = None) -> str:
-    """The best systems of each data set, as `qasel compare` has them; `rows` default to the ledger.
-
-    What the sample's small scale gives is left out.
-    """
-    kept = [outcome for outcome in outcomes(rows) if outcome.target.dataset != SAMPLE]
-    matrix = Matrix.of(kept)
-    if not kept:
+    """The best systems of each data set, as in `qasel compare`; `rows` default to the ledger."""
+    matrix = Matrix.of(outcomes(rows))
+    if not matrix.cells:
         return "Nothing was run yet at the paper's scale.\n"
     cells = []
     for target in matrix.targets:

@@ -13,13 +13,13 @@ from qasel.results.outcomes import Target
 from qasel.results.tables import escape_latex, latex_table, markdown_table
 
 COLUMNS = [
-    "paper", "system", "vectors", "dataset", "protocol", "measure", "questions", "runs",
+    "paper", "system", "vectors", "dataset", "protocol", "under", "measure", "questions", "runs",
     "mean", "std", "seed_low", "seed_high", "question_low", "question_high",
     "wins", "ties", "losses", "beats", "seconds", "parameters", "ranked_per_second",
 ]  # fmt: skip
-"""Of the CSV, one line a cell: measures in 0..1, `std` and the seeds' 95 % interval empty for
-one seed and for folds, the tally empty where a system is not compared, `beats` with `; ` between.
-"""
+"""Of the CSV, one line a cell: `under` as in an `Outcome`, measures in 0..1, `std` and the seeds'
+95 % interval empty for one seed and for folds, the tally empty where a system is not compared,
+`beats` with `; ` between."""
 
 Marked = tuple[str, str]
 """A text and its superscript."""
@@ -60,7 +60,7 @@ def frame(matrix: Matrix) -> pd.DataFrame:
             tally = matrix.tally(system, target) or (None, None, None)
             seeds = (None, None) if half is None else (cell.mean - half, cell.mean + half)
             cost = (cell.seconds, cell.parameters, cell.ranked_per_second)
-            what = (cell.paper, system, cell.vectors, *target, matrix.measure)
+            what = (cell.paper, system, cell.vectors, *target, cell.under, matrix.measure)
             counts = (len(cell.values), cell.runs)
             beaten = "; ".join(matrix.beaten(system, target))
             ends = (*seeds, *(cell.over_questions or (None, None)))
@@ -164,7 +164,8 @@ def details(matrix: Matrix, system: str, target: Target) -> list[str]:
 
 
 def _runs(cell: Cell) -> str:
-    return str(cell.runs) if cell.means else f"{cell.runs} folds"
+    number = str(cell.runs) if cell.means else f"{cell.runs} folds"
+    return f"{number} ({cell.under})" if cell.under else number
 
 
 def _number(value: float | None) -> str:
@@ -181,6 +182,12 @@ def notes_of(matrix: Matrix) -> list[str]:
         "bootstrap interval. Cost: means over runs, each on its own device, without what an "
         "earlier run had left to build on (features, a first stage); – where it was not measured."
     ]
+    if wider := sorted({cell.under for cell in matrix.cells.values() if cell.under}):
+        told = " or ".join(wider)
+        notes.append(
+            f"Runs ({told}): trained and chosen under that protocol, whose test has these "
+            "questions and a few more; measured on these."
+        )
     for target in matrix.targets:
         others = matrix.left_out(target)
         if others:

@@ -35,9 +35,9 @@ class NeuralRanker(ABC):
     how it scores (`scores`) and for how long it learns (`schedule`). The network
     keeps its word vectors in a parameter `vectors` `[words, size]`, row 0 for
     padding; where the recipe has and names an `encoder`, texts are its pieces instead,
-    read in pairs (`PairedSplit`), and `vectors` is empty. If the recipe says that it is `frozen`, the network does not have the
-    encoder in it: its vectors of the pieces come with the batches. The recipe has a
-    `learning_rate` and a `vectors_rate`.
+    read in pairs (`PairedSplit`), and `vectors` is empty. If the recipe says that it is `frozen`,
+    the network does not have the encoder in it: its vectors of the pieces come with the batches.
+    The recipe has a `learning_rate` and a `vectors_rate`.
     """
 
     recipe_type: type[Recipe]

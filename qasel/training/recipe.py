@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 from qasel.datasets import Dataset, load_dataset
+from qasel.datasets.registry import COLLECTIONS
 from qasel.errors import QaselError
 
 SCALES = ("paper", "quick")
@@ -99,6 +100,14 @@ class Recipe:
 def usual_vectors(dataset: str) -> str:
     """The word vectors that every paper's runs on a data set start with, so that they compare."""
     return "sample" if dataset == "sample" else "glove.6B.100d"
+
+
+def usual_protocol(dataset: str) -> str:
+    """The questions that count where a paper has no other choice: the data set's own default.
+
+    Of a folder of one's own: those with a right answer.
+    """
+    return COLLECTIONS[dataset].default if dataset in COLLECTIONS else "answered"
 
 
 def assigned(text: str) -> tuple[str, Any]:

@@ -110,6 +110,9 @@ def test_what_an_idea_is_worth():
     axes = compare.worth(frame).axes[0]
     assert [text.get_text() for text in axes.texts] == ["harm", "help"]
     assert len(worth(Matrix.of(runs), {"other": ("with", "nothing")})) == 0
+    # What is only a part of another column is not counted twice.
+    part = [Outcome(o.system, TREC, o.scores, 1.0, under="raw") for o in runs[:2]]
+    assert len(worth(Matrix.of([*runs[:2], *part]), {"help": ("with", "without")})) == 1
     # Two lines without a difference (p = 1) beside it multiply its p by three.
     same = worth(Matrix.of(runs), {"none": ("with", "with"), "help": ("with", "without")})
     assert same["p"].tolist() == pytest.approx([1.0, 1.0, 6 / 2**10])

@@ -3,6 +3,8 @@
 import pytest
 
 from qasel.errors import QaselError
+from qasel.papers import PAPERS, paper
+from qasel.paths import DATA
 from qasel.results.grid import Grid, gathered, told
 from qasel.results.grid_file import read_grids
 
@@ -104,6 +106,15 @@ def test_a_bad_file_is_told_with_its_line(text, line, words, tmp_path):
     assert message.startswith(f"{path}, line {line}: " if line else f"{path}: ")
     for word in words:
         assert word in message
+
+
+def test_the_matrix_of_the_project_has_every_row_on_the_sample():
+    recipes = read_grids(DATA / "matrix.yaml")
+    for name in (*PAPERS, "yardsticks"):
+        rows = {r.variant for r in recipes if (r.paper, r.dataset) == (name, "sample")}
+        missing = set(paper(name).VARIANTS) - rows
+        assert all("BERT_" in row or "ELMo" in row for row in missing), missing
+    assert {r.dataset for r in recipes} == {"sample", "wikiqa", "trecqa", "semeval-cqa"}
 
 
 def test_a_file_that_is_no_text(tmp_path):

@@ -147,7 +147,7 @@ def test_csv_has_its_columns_and_a_line_a_cell():
     runs += [outcome("A", 0.9, seconds=4.0), outcome("B", 0.1, vectors="v")]
     text = side_by_side.render(Matrix.of(runs), "csv")
     assert text.splitlines()[0] == (
-        "paper,system,vectors,dataset,protocol,measure,questions,runs,mean,std,seed_low,seed_high,"
+        "paper,system,vectors,dataset,protocol,under,measure,questions,runs,mean,std,seed_low,seed_high,"
         "question_low,question_high,wins,ties,losses,beats,seconds,parameters,ranked_per_second"
     )
     half = stats.t.ppf(0.975, 1) * 0.05
@@ -203,13 +203,13 @@ def test_rows_that_count_by_paper_and_variant():
         row(hierarchical_ranking, "PRI(list)", seed=0),
         row(hierarchical_ranking, "DCA", margin=0.5),  # an experiment
         row(hierarchical_ranking, "DCA", scale="quick"),
-        row(latent_structured, "LSP"),
+        row(latent_structured, "LSP", "trecqa"),
     ]
     assert names(*rows) == [
         ("CA(list)", "wikiqa/answered"),
         ("PRI(list)", "wikiqa/answered"),
         ("PRI(list)", "wikiqa/answered"),
-        ("LSP", "wikiqa/mixed"),
+        ("LSP", "trecqa/clean"),
         ("MS-Ranker", "wikiqa/answered"),
     ]
     assert Matrix.of(outcomes(rows)).cells["PRI(list)", WIKI].runs == 2
@@ -228,10 +228,10 @@ def test_vectors_part_systems_where_one_data_set_has_several():
 
 
 def test_the_same_name_in_two_papers_has_its_paper(monkeypatch):
-    rows = [row(hierarchical_ranking, "DCA"), row(latent_structured, "CNN")]
+    rows = [row(hierarchical_ranking, "DCA"), row(latent_structured, "CNN", "trecqa")]
     rows[1].recipe["variant"] = "DCA"
     monkeypatch.setattr(latent_structured, "VARIANTS", ("DCA",))
-    made = latent_structured.recipe("CNN", "wikiqa")
+    made = latent_structured.recipe("CNN", "trecqa")
 
     class Renamed:
         def as_dict(self):
@@ -240,6 +240,24 @@ def test_the_same_name_in_two_papers_has_its_paper(monkeypatch):
     monkeypatch.setattr(latent_structured, "recipe", lambda *_, **__: Renamed())
     found = [name for name, _ in names(*rows)]
     assert found == ["DCA (hierarchical-ranking)", "DCA (latent-structured)"]
+
+
+def test_a_run_counts_on_fewer_questions_too():
+    fewer = row(latent_structured, "LSP")  # mixed: q1
+    more = [row(hierarchical_ranking, "DCA", seed=seed) for seed in (0, 1)]
+    for wide, value in zip(more, (0.2, 0.4), strict=True):
+        wide.per_question["test"]["map"] = {"q1": value, "q2": 1.0}
+    matrix = Matrix.of(outcomes([*more, fewer]))
+    mixed = Target("wikiqa", "mixed")
+    assert matrix.cells["DCA", WIKI].mean == pytest.approx(0.65)
+    assert matrix.cells["DCA", mixed].values == pytest.approx({"q1": 0.3})
+    assert (matrix.cells["DCA", mixed].under, matrix.cells["LSP", mixed].under) == ("answered", "")
+    assert ("LSP", WIKI) not in matrix.cells  # it never saw q2
+    assert matrix.compared(mixed) == ["LSP", "DCA"]
+    assert side_by_side.details(matrix, "DCA", mixed)[3] == "2 (answered)"
+    assert any("Runs (answered): trained" in note for note in side_by_side.notes_of(matrix))
+    # Which questions are mixed is known from runs on them.
+    assert names(*more) == [("DCA", "wikiqa/answered")] * 2
 
 
 def test_a_later_test_is_a_target_of_its_own():

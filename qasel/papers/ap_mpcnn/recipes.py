@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from qasel.papers.ap_mpcnn.negatives import NEGATIVES
-from qasel.training.recipe import SCALES, Recipe, usual_vectors
+from qasel.training.recipe import SCALES, Recipe, usual_protocol, usual_vectors
 
 PAPER = "ap-mpcnn"
 MAIN = "AP-MPCNN"
@@ -104,8 +104,7 @@ def recipe(
 
     The vectors default to GloVe 6B 100d (the paper's have 300 numbers).
     """
-    protocols = {"trecqa": "raw", "semeval-cqa": "a-2016"}
-    settings: dict = {"protocol": protocols.get(dataset, "answered")}
+    settings: dict = {"protocol": "raw" if dataset == "trecqa" else usual_protocol(dataset)}
     if scale == "quick":
         settings |= QUICK
     if variant in ALONE:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from qasel.errors import QaselError
 from qasel.papers.hierarchical_ranking.heads import BEYOND, SCHEMES, Scheme
-from qasel.training.recipe import SCALES, Recipe, usual_vectors
+from qasel.training.recipe import SCALES, Recipe, usual_protocol, usual_vectors
 
 PAPER = "hierarchical-ranking"
 MAIN = "PRI(list)"
@@ -61,14 +61,12 @@ class HierarchicalRecipe(Recipe):
 K_MAX = 5
 
 _WIKIQA = {
-    "protocol": "answered",
     "point_weight": 2.0,
     "pairs": "all",
     "margin": 0.8,
     "vectors_rate": 5e-5,
     "k_max": K_MAX,
 }
-_TRECQA = {"protocol": "clean"}
 
 QUICK = {
     "hidden": 100,
@@ -98,7 +96,7 @@ def recipe(
     TREC-QA has its own settings; any other data set gets those of WikiQA. The
     vectors default to GloVe 6B 100d (the paper's 840B 300d go by their name).
     """
-    settings = dict(_TRECQA if dataset == "trecqa" else _WIKIQA)
+    settings: dict = {} if dataset == "trecqa" else dict(_WIKIQA)
     if variant == "DCA":
         settings["k_max"] = K_MAX
     if scale == "quick":
@@ -106,6 +104,7 @@ def recipe(
     return HierarchicalRecipe(
         variant=variant,
         dataset=dataset,
+        protocol=usual_protocol(dataset),
         vectors=vectors or usual_vectors(dataset),
         scale=scale,
         seed=seed,

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from qasel.datasets import Dataset, load_dataset
 from qasel.errors import QaselError
 from qasel.papers.latent_structured.folds import FOLDS, fold_of
-from qasel.training.recipe import SCALES, Recipe, usual_vectors
+from qasel.training.recipe import SCALES, Recipe, usual_protocol, usual_vectors
 
 PAPER = "latent-structured"
 MAIN = "LSP-AP*"
@@ -118,10 +118,11 @@ def recipe(
 ) -> StructuredRecipe:
     """The recipe of a row of tables 1 to 4; raises `QaselError` for an unknown variant or scale.
 
-    Only mixed lists count; TREC-QA's test questions (`clean`) all are. Similarity features need
-    no word vectors.
+    Of WikiQA and the sample only mixed lists count; TREC-QA's test questions (`clean`) all are
+    mixed. Similarity features need no word vectors.
     """
-    settings: dict = {"protocol": "clean" if dataset == "trecqa" else "mixed"}
+    usual = usual_protocol(dataset)
+    settings: dict = {"protocol": "mixed" if usual == "answered" else usual}
     if dataset == "trecqa" or variant.startswith("SVM ") or variant == "SVM":
         settings["cut"] = 10
     on_cnn = variant == CNN or variant.endswith(ON_CNN)

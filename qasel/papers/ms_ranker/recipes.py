@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 
-from qasel.training.recipe import SCALES, Recipe, usual_vectors
+from qasel.training.recipe import SCALES, Recipe, usual_protocol, usual_vectors
 
 PAPER = "ms-ranker"
 MAIN = "MS-Ranker"
@@ -168,8 +168,7 @@ def recipe(
 
     Where a row leaves its encoder open, `vectors` names that.
     """
-    protocols = {"trecqa": "clean", "semeval-cqa": "a-2016"}
-    settings: dict = {"protocol": protocols.get(dataset, "answered")}
+    settings: dict = {"protocol": usual_protocol(dataset)}
     if variant in ABLATIONS:
         settings[ABLATIONS[variant]] = False
     if variant == "w/o Rewards":

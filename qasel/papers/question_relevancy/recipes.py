@@ -7,7 +7,7 @@ from qasel.errors import QaselError
 from qasel.text.features.bags import TRIGRAMS, WORDS
 from qasel.text.features.distances import COLUMNS, NAMES
 from qasel.text.features.tfidf import TFIDF_NAMES
-from qasel.training.recipe import SCALES, Recipe, usual_vectors
+from qasel.training.recipe import SCALES, Recipe, usual_protocol, usual_vectors
 
 PAPER = "question-relevancy"
 
@@ -148,7 +148,7 @@ def recipe(
     Raises `QaselError` for an unknown variant or scale.
     """
     protocols = {"semeval-cqa": "b-2016", "sample": "related"}
-    settings: dict = {"protocol": protocols.get(dataset, "answered")}
+    settings: dict = {"protocol": protocols.get(dataset) or usual_protocol(dataset)}
     system, _, left_out = variant.partition(WITHOUT)
     system, _, chosen = system.partition(ON)
     if chosen in FEATURE_SETS:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from qasel.errors import QaselError
 from qasel.layers.heads import LIST, PAIR, POINT, PROGRESSIVE, Head, Scheme
 from qasel.text.encoder_folders import STANDIN
-from qasel.training.recipe import SCALES, Recipe
+from qasel.training.recipe import SCALES, Recipe, usual_protocol
 
 PAPER = "yardsticks"
 
@@ -135,11 +135,10 @@ def recipe(
     """
     if variant not in VARIANTS:
         raise QaselError(f"unknown variant {variant!r} of {PAPER}; known: {', '.join(VARIANTS)}")
-    protocols = {"trecqa": "clean", "semeval-cqa": "a-2016"}
     common: dict = {
         "variant": variant,
         "dataset": dataset,
-        "protocol": protocols.get(dataset, "answered"),
+        "protocol": usual_protocol(dataset),
         "vectors": "",
         "scale": scale,
         "seed": seed,

@@ -6,6 +6,7 @@ import re
 import numpy as np
 import pytest
 import torch
+from explorers import write_own
 
 from qasel.datasets.base import Candidate, Question, Split
 from qasel.errors import QaselError
@@ -70,12 +71,6 @@ def integration(split):
 @pytest.fixture(params=["attention", "integration"])
 def explorer(request):
     return request.getfixturevalue(request.param)
-
-
-def write_own(explorer, question, lines):
-    explorer.choice.value = OWN
-    explorer.text.value = question
-    explorer.lines.value = lines
 
 
 def test_an_explorer_opens_with_a_right_answer_and_leaves_a_static_picture(explorer):

@@ -2,10 +2,10 @@
 
 import base64
 import re
-from html import unescape
 
 import pandas as pd
 import pytest
+from explorers import pick, plain, tables, told, write_own
 
 from qasel.datasets.base import Candidate, Question, Split
 from qasel.errors import QaselError
@@ -72,33 +72,6 @@ SPLIT = Split(
 @pytest.fixture
 def explorer():
     return EvidenceExplorer(by_hand, SPLIT)
-
-
-def pick(explorer, id):
-    explorer.choice.value = [q.id for q in SPLIT].index(id)
-
-
-def write_own(explorer, text, lines):
-    explorer.choice.value = OWN
-    explorer.text.value = text
-    explorer.lines.value = lines
-
-
-def plain(html):
-    return unescape(re.sub("<.*?>", "", html)).replace("\N{NO-BREAK SPACE}", " ")
-
-
-def tables(explorer):
-    """The cells of the two tables, a list a row: the step in words, and L."""
-    found = []
-    for body in re.findall("<tbody>(.*?)</tbody>", explorer.picture.value):
-        rows = [re.findall(r"<td[^>]*>(.*?)</td>", row) for row in body.split("<tr>")[1:]]
-        found.append([[plain(cell).strip() for cell in row] for row in rows])
-    return found
-
-
-def told(explorer):
-    return dict(tables(explorer)[0])
 
 
 def drawn(explorer):
@@ -218,10 +191,10 @@ def test_a_gate_that_does_not_follow_the_threshold_is_said():
 
 def test_a_question_picked_later_begins_at_its_first_step(explorer):
     explorer.step.value = 3
-    pick(explorer, "many")
+    pick(explorer, SPLIT, "many")
     assert (explorer.step.value, explorer.step.max) == (1, 60)
     explorer.step.value = 60
-    pick(explorer, "hand")
+    pick(explorer, SPLIT, "hand")
     assert (explorer.step.value, explorer.step.max) == (1, 4)
     assert "Step 1 of 4" in explorer.picture.value
 
@@ -238,13 +211,13 @@ def test_each_walk_is_done_once():
         for button in explorer.buttons:
             button.click()
         explorer.gather.value = not explorer.gather.value
-        pick(explorer, "one")
-        pick(explorer, "hand")
+        pick(explorer, SPLIT, "one")
+        pick(explorer, SPLIT, "hand")
     assert sorted(calls) == [(id, gather) for id in ("hand", "one") for gather in (False, True)]
 
 
 def test_one_candidate(explorer):
-    pick(explorer, "one")
+    pick(explorer, SPLIT, "one")
     assert (explorer.step.value, explorer.step.max) == (1, 1)
     for button in explorer.buttons:
         button.click()
@@ -252,7 +225,7 @@ def test_one_candidate(explorer):
 
 
 def test_of_many_the_top_the_right_and_the_last_are_shown(explorer):
-    pick(explorer, "many")
+    pick(explorer, SPLIT, "many")
     explorer.step.value = 60
     steps = [int(row[2]) for row in tables(explorer)[1]]
     assert steps == [*range(1, PLACES + 1), 41, 60]
@@ -262,7 +235,7 @@ def test_of_many_the_top_the_right_and_the_last_are_shown(explorer):
 
 
 def test_a_long_candidate_unfolds(explorer):
-    pick(explorer, "long")
+    pick(explorer, SPLIT, "long")
     start = explorer.picture.value.split("<img")[0]
     assert f"{2000 - LONG} more characters" in start
     assert sum(map(len, re.findall("x{9,}", start))) == 2000
@@ -273,7 +246,7 @@ def test_a_long_candidate_unfolds(explorer):
 
 @pytest.mark.parametrize("id", ["bad", "mixed"])
 def test_labels_that_are_not_known(explorer, id):
-    pick(explorer, id)
+    pick(explorer, SPLIT, id)
     explorer.step.value = 2
     assert "candidate 2 enters, ? not known" in explorer.picture.value
     assert told(explorer)["Reward"].startswith("none, nor an AP")
@@ -283,7 +256,7 @@ def test_labels_that_are_not_known(explorer, id):
 
 
 def test_texts_are_escaped(explorer):
-    pick(explorer, "bad")
+    pick(explorer, SPLIT, "bad")
     picture = explorer.static()
     for markup in ("<script", "<b>bold", "<img src=x"):
         assert markup not in picture
@@ -311,13 +284,13 @@ def test_what_goes_wrong_is_told_in_place_of_the_picture(explorer):
     write_own(explorer, "boom", "one")
     assert "nothing &lt;is&gt; known" in explorer.picture.value
     assert "<table" not in explorer.picture.value
-    pick(explorer, "hand")
+    pick(explorer, SPLIT, "hand")
     assert "of 4" in explorer.picture.value
 
 
 def test_it_prints_nothing(capsys, explorer):
     explorer.step.value = 3
-    pick(explorer, "many")
+    pick(explorer, SPLIT, "many")
     explorer.gather.value = False
     assert capsys.readouterr() == ("", "")
 

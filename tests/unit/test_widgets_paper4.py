@@ -8,13 +8,13 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import torch
+from explorers import pick, plain, tables, told, write_own
 
 from qasel.datasets.base import Candidate, Question, Split
 from qasel.errors import QaselError
 from qasel.papers.question_relevancy import RelevancyRanker, recipe
 from qasel.text import Vectors
 from qasel.text.features.distances import NAMES
-from qasel.widgets.base import OWN
 from qasel.widgets.distances import LISTED, PLACES, DistanceExplorer, marked
 from qasel.widgets.distances_drawing import BINS, short, strips
 from qasel.widgets.distances_parts import Systems, Verdict, log_odds, parts
@@ -77,35 +77,6 @@ def explorer():
         "<one>": fake(Fake(lambda x: -x[:, 0], features=1), ("cosine embedding",)),
     }
     return DistanceExplorer(rankers, SPLIT)
-
-
-def pick(explorer, id):
-    explorer.choice.value = [q.id for q in SPLIT].index(id)
-
-
-def write_own(explorer, text, lines):
-    explorer.choice.value = OWN
-    explorer.text.value = text
-    explorer.lines.value = lines
-
-
-def plain(html):
-    return unescape(re.sub("<.*?>", "", html)).replace("\N{NO-BREAK SPACE}", " ")
-
-
-def tables(explorer):
-    """The cells of the two tables, a list a row: the pair in words, and the list."""
-    found = []
-    for body in re.findall("<tbody>(.*?)</tbody>", explorer.picture.value, re.DOTALL):
-        rows = [
-            re.findall(r"<td[^>]*>(.*?)</td>", row, re.DOTALL) for row in body.split("<tr>")[1:]
-        ]
-        found.append([[plain(cell).strip() for cell in row] for row in rows])
-    return found
-
-
-def told(explorer):
-    return dict(tables(explorer)[0])
 
 
 def alternative(explorer):
@@ -242,12 +213,12 @@ def test_another_pair_changes_the_picture(explorer):
     assert told(explorer)["✗ irrelevant"] == "c d"
     assert told(explorer)["shared words"] == "0 of 4 different words that count (Jaccard 0.000)"
     assert drawn(explorer) not in before
-    pick(explorer, "long")
+    pick(explorer, SPLIT, "long")
     assert explorer.candidate.text == "b"
 
 
 def test_of_a_long_list_the_top_and_the_relevant_are_shown(explorer):
-    pick(explorer, "many")
+    pick(explorer, SPLIT, "many")
     explorer.pick.value = 50
     places = [int(row[0]) for row in tables(explorer)[1]]
     assert places == [*range(1, PLACES + 1), 41, 51]
@@ -289,7 +260,7 @@ def test_typed_texts_without_words_and_very_long_ones(explorer):
 
 
 def test_texts_are_escaped_and_labels_may_be_missing(explorer):
-    pick(explorer, "bad")
+    pick(explorer, SPLIT, "bad")
     picture = explorer.static()
     for markup in ("<script", "<b>bold", "<img src=x", "<one>"):
         assert markup not in picture
@@ -342,5 +313,5 @@ def test_an_untrained_ranker_and_an_empty_split_are_refused():
 
 def test_it_prints_nothing(capsys, explorer):
     explorer.pick.value = 0
-    pick(explorer, "many")
+    pick(explorer, SPLIT, "many")
     assert capsys.readouterr() == ("", "")

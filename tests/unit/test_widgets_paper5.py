@@ -9,12 +9,12 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 import torch
+from explorers import pick, plain, write_own
 
 from qasel.datasets.base import Candidate, Question, Split
 from qasel.errors import QaselError
 from qasel.papers.ap_mpcnn import APMPCNNRanker, recipe
 from qasel.text import Vectors
-from qasel.widgets.base import OWN
 from qasel.widgets.evidence_drawing import number
 from qasel.widgets.perspectives import PerspectiveExplorer, sentence
 from qasel.widgets.perspectives_maps import CELLS, cells, window
@@ -71,19 +71,6 @@ def ranker():
 @pytest.fixture
 def explorer(ranker):
     return PerspectiveExplorer(ranker, SPLIT)
-
-
-def pick(explorer, id):
-    explorer.choice.value = [q.id for q in SPLIT].index(id)
-
-
-def write_own(explorer, text, lines):
-    explorer.choice.value = OWN
-    explorer.text.value, explorer.lines.value = text, lines
-
-
-def plain(html):
-    return unescape(re.sub("<.*?>", "", html)).replace("\N{NO-BREAK SPACE}", " ")
 
 
 def rows(explorer):
@@ -241,7 +228,7 @@ def test_other_candidates_and_another_question_change_the_picture(explorer):
     for side in rows(explorer)["question"]:
         assert re.sub(r" [\d.]+", "", plain(side)) == "the < i > tower < /i >"
     assert "<i>" not in explorer.picture.value
-    pick(explorer, "long")
+    pick(explorer, SPLIT, "long")
     assert explorer.asked.value == ""
     assert chosen(explorer) == ["was", "tower " * 299 + "iron"]
     assert len(drawn(explorer)) == 3
@@ -252,16 +239,16 @@ def test_other_candidates_and_another_question_change_the_picture(explorer):
     ("id", "kind"), [("right", "wrong"), ("wrong", "right"), ("unknown", "right")]
 )
 def test_a_question_that_lacks_a_kind_says_so(explorer, id, kind):
-    pick(explorer, id)
+    pick(explorer, SPLIT, id)
     assert f"no {kind} candidate: pick another" in explorer.picture.value
     explorer.asked.value = "when"
     assert "<img" not in explorer.picture.value
-    pick(explorer, "tower")
+    pick(explorer, SPLIT, "tower")
     assert "<img" in explorer.picture.value
 
 
 def test_odd_texts_are_escaped(explorer):
-    pick(explorer, "odd")
+    pick(explorer, SPLIT, "odd")
     for picked in explorer.picks[0].options:
         explorer.picks[0].value = picked[1]
         picture = explorer.static()
@@ -305,6 +292,6 @@ def test_what_cannot_be_explored_is_refused(ranker):
 
 
 def test_it_prints_nothing(capsys, explorer):
-    pick(explorer, "long")
+    pick(explorer, SPLIT, "long")
     explorer.asked.value = "it"
     assert capsys.readouterr() == ("", "")

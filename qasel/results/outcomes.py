@@ -101,26 +101,24 @@ def outcomes(rows: Iterable[Row] | None = None) -> list[Outcome]:
 
     A row counts if its recipe is its variant's own but for vectors and seed, at the scale
     "paper" or, on the bundled sample, "quick" (which the system's name then tells). A system is
-    a variant, and its vectors or encoder where one data set has runs with several; the paper is
-    named where two have a variant of the same name. A run counts on its own target and, cut to
-    their questions, on narrower ones that others were run on. `rows` default to the ledger.
+    a variant, with its vectors or encoder where it was run with several on one data set, but for
+    the usual ones; the paper is named where two have a variant of the same name. A run counts on
+    its own target and, cut to their questions, on narrower ones that others were run on. `rows`
+    default to the ledger.
     """
-    found: dict[tuple[_Key, str], list[Row]] = {}
-    several: set[_Key] = set()
-    for key, choices in _standing(read_ledger() if rows is None else rows):
-        if len(choices) > 1:
-            several.add(key)
+    standing = _standing(read_ledger() if rows is None else rows)
+    several = {key for key, choices in standing if len(choices) > 1}
+    shared = _shared_names(key for key, _ in standing)
+    result: list[Outcome] = []
+    for key, choices in standing:
         for vectors, group in choices.items():
-            found.setdefault((key, vectors), []).extend(group)
-    shared = _shared_names(key for key, _ in found)
-    result = []
-    for (key, vectors), group in found.items():
-        name = key.variant + (f", {QUICK}" if key.scale == QUICK else "")
-        name += f", {vectors or 'no vectors'}" if key in several else ""
-        name += f" ({key.paper})" if key.variant in shared else ""
-        result += [outcome for row in group for outcome in _of_row(name, row, vectors)]
+            name = key.variant + (f", {QUICK}" if key.scale == QUICK else "")
+            if key in several and vectors != _usual(group[0]):
+                name += f", {vectors or 'no vectors'}"
+            name += f" ({key.paper})" if key.variant in shared else ""
+            result += [outcome for row in group for outcome in _of_row(name, row, vectors)]
     result += _on_fewer(result)
-    # Vectors that differ between data sets only do not part a system's rows.
+    # A system's runs on several data sets belong together.
     places = {outcome.system: i for i, outcome in reversed(list(enumerate(result)))}
     return sorted(result, key=lambda outcome: places[outcome.system])
 
@@ -139,6 +137,13 @@ def _standing(rows: Iterable[Row]) -> list[tuple[_Key, dict[str, list[Row]]]]:
             for variant, dataset in sorted(runs, key=lambda key: (order.index(key[0]), key[1])):
                 found.append((_Key(paper, variant, scale), runs[variant, dataset]))
     return found
+
+
+def _usual(row: Row) -> str:
+    """The vectors, or else the encoder, that the row's variant has on its data by default."""
+    recipe = row.recipe
+    default = room(recipe["paper"]).recipe(recipe["variant"], recipe["dataset"])
+    return default.vectors or getattr(default, "encoder", "")
 
 
 def _on_fewer(found: list[Outcome]) -> list[Outcome]:

@@ -225,6 +225,8 @@ def test_vectors_part_systems_where_one_data_set_has_several():
     c = row(hierarchical_ranking, "DCA", "trecqa", vectors="c")
     assert names(a, c) == [("DCA", "trecqa/clean"), ("DCA", "wikiqa/answered")]
     assert [name for name, _ in names(a, b, c)] == ["DCA, c", "DCA, a", "DCA, b"]
+    usual = row(hierarchical_ranking, "DCA")
+    assert [name for name, _ in names(a, usual)] == ["DCA, a", "DCA"]
 
 
 def test_the_same_name_in_two_papers_has_its_paper(monkeypatch):

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterable
+from multiprocessing import current_process
 from pathlib import Path
 
 import numpy as np
@@ -114,7 +115,9 @@ def _parsed(
         if block:
             blocks.append(block)
     cached = Memory(cache_dir(), verbose=0).cache(_trees)
-    results = Parallel(n_jobs=workers or -1, return_as="generator")(
+    # A worker of a sweep may have no children (joblib would warn), and has one core to itself.
+    alone = 1 if current_process().daemon else -1
+    results = Parallel(n_jobs=workers or alone, return_as="generator")(
         delayed(cached)(block, package, version) for block in blocks
     )
     results = tqdm(results, "parse", len(blocks), unit="question")

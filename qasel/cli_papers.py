@@ -31,16 +31,18 @@ def run(
     """Train and measure; every finished run is a row of the ledger. A killed run goes on."""
     from tqdm import tqdm
 
+    from qasel.papers import configured
     from qasel.papers import paper as room
     from qasel.results.measure import measure
     from qasel.training import resolve_device
+    from qasel.training.recipe import assigned
 
     place = resolve_device(device)
     home = room(paper)
     variants = home.VARIANTS if variant == "all" else (variant or home.MAIN,)
     recipes = []
     for name in variants:
-        chosen = home.recipe(name, dataset).set(set_ or [])
+        chosen = configured(paper, name, dataset, dict(map(assigned, set_ or [])))
         recipes += [chosen.change(seed=seed) for seed in parse_seeds(seeds)]
     for chosen in recipes:
         tqdm.write(told(measure(chosen, home.ranker, place, out, data_dir), out))

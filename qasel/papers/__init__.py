@@ -8,11 +8,15 @@ paper's `published.csv` has its numbers, its module `figures` draws.
 
 import difflib
 import importlib
+from collections.abc import Mapping
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from qasel.errors import QaselError
+
+if TYPE_CHECKING:
+    from qasel.training.recipe import Recipe
 
 PAPERS = {
     "hierarchical-ranking": "Hierarchical Ranking for Answer Selection (Gao et al. 2020)",
@@ -36,6 +40,16 @@ def paper(name: str) -> ModuleType:
         hint = f"did you mean {close[0]!r}?" if close else f"known: {', '.join(ROOMS)}"
         raise QaselError(f"unknown paper {name!r}; {hint}")
     return importlib.import_module(f"qasel.papers.{name.replace('-', '_')}")
+
+
+def configured(name: str, variant: str, dataset: str, settings: Mapping[str, Any]) -> "Recipe":
+    """The recipe of a row with some settings changed; raises `QaselError` for what it cannot take.
+
+    The scale comes first: it is no setting beside others, but has settings of its own.
+    """
+    others = dict(settings)
+    scale = others.pop("scale", "paper")
+    return paper(name).recipe(variant, dataset, scale=scale).change(**others)
 
 
 def published_path(name: str) -> Path:

@@ -6,6 +6,7 @@ from itertools import product
 from typing import Any
 
 from qasel.errors import QaselError
+from qasel.papers import configured
 from qasel.papers import paper as room
 from qasel.training.recipe import Recipe
 
@@ -44,9 +45,8 @@ class Grid:
             home = room(name)
             variants = home.VARIANTS if ALL in self.variant else self.variant or (home.MAIN,)
             for variant, *values in product(variants, *self.over.values()):
-                chosen = home.recipe(variant, dataset).change(
-                    **self.set, **dict(zip(self.over, values, strict=True))
-                )
+                settings = {**self.set, **dict(zip(self.over, values, strict=True))}
+                chosen = configured(name, variant, dataset, settings)
                 found += [chosen.change(seed=seed) for seed in self.seeds]
         return each_once(found)
 
@@ -66,8 +66,11 @@ def gathered(assignments: Iterable[tuple[str, Any]]) -> dict[str, list[Any]]:
 
 def told(recipe: Recipe) -> str:
     """A recipe in a line: paper, row, data, seed, and the settings that are not the row's own."""
-    own = room(recipe.paper).recipe(recipe.variant, recipe.dataset, seed=recipe.seed).as_dict()
-    changed = [f"{key}={value}" for key, value in recipe.as_dict().items() if own[key] != value]
+    own = room(recipe.paper).recipe(
+        recipe.variant, recipe.dataset, scale=recipe.scale, seed=recipe.seed
+    )
+    plain = own.as_dict() | {"scale": "paper"}
+    changed = [f"{key}={value}" for key, value in recipe.as_dict().items() if plain[key] != value]
     parts = (
         recipe.paper,
         recipe.variant,

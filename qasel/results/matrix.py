@@ -34,7 +34,7 @@ class Cell:
 
     `means` are those of the runs, one a seed, or empty where runs have different questions
     (folds). `seconds` to train, `parameters` and `ranked_per_second` are means over runs; None
-    where no run tells. `under` as in an `Outcome`.
+    where no run tells. `under` and `scale` as in an `Outcome`.
     """
 
     values: Mapping[str, float]
@@ -46,6 +46,7 @@ class Cell:
     paper: str
     vectors: str
     under: str
+    scale: str
 
     @classmethod
     def of(cls, outcomes: Sequence[Outcome], measure: str) -> "Cell":
@@ -66,6 +67,7 @@ class Cell:
             paper=outcomes[0].paper,
             vectors=outcomes[0].vectors,
             under=outcomes[0].under,
+            scale=outcomes[0].scale,
         )
 
     @cached_property

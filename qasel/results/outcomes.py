@@ -63,7 +63,8 @@ class Outcome:
 
     `scores` are measure → question → value in 0..1. `seconds` counts training only; `parameters`
     and `ranked_per_second` as in a `Row`. `vectors` names word vectors or an encoder. `under` is
-    the protocol of the run where that is a wider one than the target's (see `WIDER`).
+    the protocol of the run where that is a wider one than the target's (see `WIDER`), `scale` the
+    recipe's.
     """
 
     system: str
@@ -75,6 +76,7 @@ class Outcome:
     paper: str = ""
     vectors: str = ""
     under: str = ""
+    scale: str = "paper"
 
 
 def just_measured(
@@ -100,19 +102,22 @@ def outcomes(rows: Iterable[Row] | None = None) -> list[Outcome]:
     """Those of the rows that count, by paper and in the order of its variants; seeds in order.
 
     A row counts if its recipe is its variant's own but for vectors and seed, at the scale
-    "paper" or, on the bundled sample, "quick" (which the system's name then tells). A system is
-    a variant, with its vectors or encoder where it was run with several on one data set, but for
-    the usual ones; the paper is named where two have a variant of the same name. A run counts on
+    "paper" or, on the bundled sample, "quick". A system is a variant; its vectors or encoder are
+    named where it was run with several on one data set, but for the usual ones, its scale where
+    the sample has both, and its paper where two have a variant of the same name. A run counts on
     its own target and, cut to their questions, on narrower ones that others were run on. `rows`
     default to the ledger.
     """
     standing = _standing(read_ledger() if rows is None else rows)
     several = {key for key, choices in standing if len(choices) > 1}
+    on_sample = {key for key, choices in standing if _dataset(choices) == SAMPLE}
     shared = _shared_names(key for key, _ in standing)
     result: list[Outcome] = []
     for key, choices in standing:
         for vectors, group in choices.items():
-            name = key.variant + (f", {QUICK}" if key.scale == QUICK else "")
+            name = key.variant
+            if key.scale == QUICK and key._replace(scale="paper") in on_sample:
+                name += f", {QUICK}"
             if key in several and vectors != _usual(group[0]):
                 name += f", {vectors or 'no vectors'}"
             name += f" ({key.paper})" if key.variant in shared else ""
@@ -137,6 +142,11 @@ def _standing(rows: Iterable[Row]) -> list[tuple[_Key, dict[str, list[Row]]]]:
             for variant, dataset in sorted(runs, key=lambda key: (order.index(key[0]), key[1])):
                 found.append((_Key(paper, variant, scale), runs[variant, dataset]))
     return found
+
+
+def _dataset(choices: dict[str, list[Row]]) -> str:
+    """The data set of runs that differ in vectors and seed only."""
+    return next(iter(choices.values()))[0].recipe["dataset"]
 
 
 def _usual(row: Row) -> str:
@@ -189,6 +199,7 @@ def _of_row(system: str, row: Row, vectors: str) -> list[Outcome]:
             row.ranked_per_second,
             recipe["paper"],
             vectors,
+            scale=recipe["scale"],
         )
         for split, scores in row.per_question.items()
         if split.startswith("test")

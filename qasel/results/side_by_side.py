@@ -9,17 +9,17 @@ import pandas as pd
 from qasel.errors import QaselError
 from qasel.evaluation.measures import NAMES
 from qasel.results.matrix import ALPHA, Cell, Matrix
-from qasel.results.outcomes import Target
+from qasel.results.outcomes import QUICK, Target
 from qasel.results.tables import escape_latex, latex_table, markdown_table
 
 COLUMNS = [
-    "paper", "system", "vectors", "dataset", "protocol", "under", "measure", "questions", "runs",
-    "mean", "std", "seed_low", "seed_high", "question_low", "question_high",
+    "paper", "system", "vectors", "dataset", "protocol", "under", "scale", "measure", "questions",
+    "runs", "mean", "std", "seed_low", "seed_high", "question_low", "question_high",
     "wins", "ties", "losses", "beats", "seconds", "parameters", "ranked_per_second",
 ]  # fmt: skip
-"""Of the CSV, one line a cell: `under` as in an `Outcome`, measures in 0..1, `std` and the seeds'
-95 % interval empty for one seed and for folds, the tally empty where a system is not compared,
-`beats` with `; ` between."""
+"""Of the CSV, one line a cell: `under` and `scale` as in an `Outcome`, measures in 0..1, `std` and
+the seeds' 95 % interval empty for one seed and for folds, the tally empty where a system is not
+compared, `beats` with `; ` between."""
 
 Marked = tuple[str, str]
 """A text and its superscript."""
@@ -60,7 +60,15 @@ def frame(matrix: Matrix) -> pd.DataFrame:
             tally = matrix.tally(system, target) or (None, None, None)
             seeds = (None, None) if half is None else (cell.mean - half, cell.mean + half)
             cost = (cell.seconds, cell.parameters, cell.ranked_per_second)
-            what = (cell.paper, system, cell.vectors, *target, cell.under, matrix.measure)
+            what = (
+                cell.paper,
+                system,
+                cell.vectors,
+                *target,
+                cell.under,
+                cell.scale,
+                matrix.measure,
+            )
             counts = (len(cell.values), cell.runs)
             beaten = "; ".join(matrix.beaten(system, target))
             ends = (*seeds, *(cell.over_questions or (None, None)))
@@ -165,7 +173,8 @@ def details(matrix: Matrix, system: str, target: Target) -> list[str]:
 
 def _runs(cell: Cell) -> str:
     number = str(cell.runs) if cell.means else f"{cell.runs} folds"
-    return f"{number} ({cell.under})" if cell.under else number
+    told = [cell.under] * bool(cell.under) + [QUICK] * (cell.scale == QUICK)
+    return f"{number} ({', '.join(told)})" if told else number
 
 
 def _number(value: float | None) -> str:
@@ -187,6 +196,11 @@ def notes_of(matrix: Matrix) -> list[str]:
         notes.append(
             f"Runs ({told}): trained and chosen under that protocol, whose test has these "
             "questions and a few more; measured on these."
+        )
+    if any(cell.scale == QUICK for cell in matrix.cells.values()):
+        notes.append(
+            f"Runs ({QUICK}): with settings made for the sample, which is too small for the "
+            "papers' own."
         )
     for target in matrix.targets:
         others = matrix.left_out(target)

@@ -3,7 +3,7 @@
 import pytest
 
 from qasel.errors import QaselError
-from qasel.papers import PAPERS, paper
+from qasel.papers import PAPERS, ms_ranker, paper
 from qasel.paths import DATA
 from qasel.results.grid import Grid, gathered, told
 from qasel.results.grid_file import read_grids
@@ -46,6 +46,16 @@ def test_a_recipe_is_told_by_what_is_not_its_rows_own():
     plain, other = Grid([PAPER], seeds=[2], over={"margin": [0.8, 0.25]}).recipes()
     assert told(plain) == f"{PAPER}  PRI(list)  sample (answered)  seed 2"
     assert told(other) == f"{told(plain)}  margin=0.25"
+
+
+def test_a_scale_brings_its_own_settings():
+    chosen = Grid(["ms-ranker"], set={"scale": "quick", "threshold": 0.3}).recipes()
+    wanted = ms_ranker.recipe(scale="quick").change(threshold=0.3)
+    assert chosen == [wanted]
+    assert wanted.hidden < ms_ranker.recipe().hidden
+    assert told(wanted).endswith("seed 0  scale=quick, threshold=0.3")
+    with pytest.raises(QaselError, match="unknown scale 'quik'"):
+        Grid(["ms-ranker"], set={"scale": "quik"}).recipes()
 
 
 def test_repeated_keys_are_gathered():

@@ -147,7 +147,7 @@ def test_csv_has_its_columns_and_a_line_a_cell():
     runs += [outcome("A", 0.9, seconds=4.0), outcome("B", 0.1, vectors="v")]
     text = side_by_side.render(Matrix.of(runs), "csv")
     assert text.splitlines()[0] == (
-        "paper,system,vectors,dataset,protocol,under,measure,questions,runs,mean,std,seed_low,seed_high,"
+        "paper,system,vectors,dataset,protocol,under,scale,measure,questions,runs,mean,std,seed_low,seed_high,"
         "question_low,question_high,wins,ties,losses,beats,seconds,parameters,ranked_per_second"
     )
     half = stats.t.ppf(0.975, 1) * 0.05
@@ -216,8 +216,16 @@ def test_rows_that_count_by_paper_and_variant():
 
 
 def test_on_the_sample_small_recipes_count_under_their_scale():
-    rows = [row(hierarchical_ranking, "DCA", "sample", scale=s) for s in ("quick", "paper")]
-    assert names(*rows) == [("DCA", "sample/answered"), ("DCA, quick", "sample/answered")]
+    wiki = row(hierarchical_ranking, "DCA")
+    paper, quick = (
+        row(hierarchical_ranking, "DCA", "sample", scale=scale) for scale in ("paper", "quick")
+    )
+    matrix = Matrix.of(outcomes([wiki, quick]))
+    assert matrix.systems == ("DCA",)
+    sample = Target("sample", "answered")
+    assert side_by_side.details(matrix, "DCA", sample)[3] == "1 (quick)"
+    assert any("Runs (quick)" in note for note in side_by_side.notes_of(matrix))
+    assert names(quick, paper) == [("DCA", "sample/answered"), ("DCA, quick", "sample/answered")]
 
 
 def test_vectors_part_systems_where_one_data_set_has_several():

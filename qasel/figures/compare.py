@@ -74,7 +74,15 @@ def questions(matrix: Matrix, target: Target, first: str, second: str) -> HouseF
 def worth(frame: pd.DataFrame, title: str | None = None) -> HouseFigure:
     """What ideas are worth, a line a data set, from the frame that `ideas.worth` gives."""
     lines = [
-        Difference(line.idea, line.data, line.difference, line.low, line.high, line.p < ALPHA)
+        Difference(
+            line.idea,
+            f"{line.data}  {line.runs}",
+            line.difference,
+            line.low,
+            line.high,
+            line.p < ALPHA,
+        )
         for line in frame.itertuples()
     ]
-    return differences(lines, xlabel="difference with the idea, 95 % over questions", title=title)
+    xlabel = "difference with the idea, 95 % over questions (left: runs with / without it)"
+    return differences(lines, xlabel=xlabel, title=title)

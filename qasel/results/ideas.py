@@ -8,7 +8,9 @@ from scipy import stats
 from qasel.evaluation import bootstrap_interval, randomisation_test
 from qasel.results.matrix import Matrix
 
-COLUMNS = ["idea", "data", "with", "without", "questions", "difference", "low", "high", "p"]
+COLUMNS = [
+    "idea", "data", "with", "without", "questions", "runs", "difference", "low", "high", "p"
+]  # fmt: skip
 
 
 def worth(matrix: Matrix, ideas: Mapping[str, tuple[str, str]]) -> pd.DataFrame:
@@ -17,8 +19,10 @@ def worth(matrix: Matrix, ideas: Mapping[str, tuple[str, str]]) -> pd.DataFrame:
     `difference` of the means, with a 95 % bootstrap interval over questions (`low`, `high`), and
     `p` of the paired randomisation test, adjusted for the number of lines by Benjamini and
     Hochberg: these pairs were named beforehand, so that the correction is for them only and not
-    for all pairs there are. Pairs that cannot be compared are left out, and so is a target on
-    which both are runs on a wider one (`Outcome.under`), where they are compared anyhow.
+    for all pairs there are. Both are over questions, each with its mean over the runs, which
+    `runs` counts for the two systems (`3 / 1`): of one run each they cannot tell an idea from a
+    seed. Pairs that cannot be compared are left out, and so is a target on which both are runs
+    on a wider one (`Outcome.under`), where they are compared anyhow.
     """
     lines = []
     for target in matrix.targets:
@@ -30,7 +34,7 @@ def worth(matrix: Matrix, ideas: Mapping[str, tuple[str, str]]) -> pd.DataFrame:
             if a.under and b.under:
                 continue
             ends = bootstrap_interval(a.values, b.values)
-            what = (idea, target.name, having, lacking, len(a.values))
+            what = (idea, target.name, having, lacking, len(a.values), f"{a.runs} / {b.runs}")
             p = randomisation_test(a.values, b.values).p
             lines.append((*what, a.mean - b.mean, *ends, p))
     frame = pd.DataFrame(lines, columns=COLUMNS)

@@ -99,16 +99,19 @@ def test_what_an_idea_is_worth():
     high, low = (dict.fromkeys(map(str, range(10)), value) for value in (0.9, 0.4))
     runs = [Outcome("with", WIKI, {"map": high}, 1.0), Outcome("without", WIKI, {"map": low}, 1.0)]
     runs.append(Outcome("with", TREC, {"map": high}, 1.0))
-    frame = worth(Matrix.of(runs), {"harm": ("without", "with"), "help": ("with", "without")})
-    assert frame[["idea", "data", "questions"]].to_numpy().tolist() == [
-        ["harm", "WikiQA (answered)", 10],
-        ["help", "WikiQA (answered)", 10],
+    both = {"harm": ("without", "with"), "help": ("with", "without")}
+    frame = worth(Matrix.of([*runs, runs[0]]), both)
+    assert frame[["idea", "data", "questions", "runs"]].to_numpy().tolist() == [
+        ["harm", "WikiQA (answered)", 10, "1 / 2"],
+        ["help", "WikiQA (answered)", 10, "2 / 1"],
     ]
     assert frame["difference"].tolist() == pytest.approx([-0.5, 0.5])
     assert frame[["low", "high"]].iloc[1].tolist() == pytest.approx([0.5, 0.5])
     assert frame["p"].tolist() == pytest.approx([2 / 2**10] * 2)
     axes = compare.worth(frame).axes[0]
     assert [text.get_text() for text in axes.texts] == ["harm", "help"]
+    names = [label.get_text() for label in axes.get_yticklabels()]
+    assert names == ["WikiQA (answered)  1 / 2", "WikiQA (answered)  2 / 1"]
     assert len(worth(Matrix.of(runs), {"other": ("with", "nothing")})) == 0
     # What is only a part of another column is not counted twice.
     part = [Outcome(o.system, TREC, o.scores, 1.0, under="raw") for o in runs[:2]]

@@ -7,6 +7,7 @@ from qasel.papers import PAPERS, ms_ranker, paper
 from qasel.paths import DATA
 from qasel.results.grid import Grid, gathered, told
 from qasel.results.grid_file import read_grids
+from qasel.results.tables import published
 
 PAPER = "hierarchical-ranking"
 
@@ -125,6 +126,22 @@ def test_the_matrix_of_the_project_has_every_row_on_the_sample():
         missing = set(paper(name).VARIANTS) - rows
         assert all("BERT_" in row or "ELMo" in row for row in missing), missing
     assert {r.dataset for r in recipes} == {"sample", "wikiqa", "trecqa", "semeval-cqa"}
+
+
+def test_every_number_of_a_paper_that_is_its_own_has_runs_in_the_grid_of_papers():
+    seeds = {}
+    for r in read_grids(DATA / "papers.yaml"):
+        seeds.setdefault((r.paper, r.variant, r.dataset), set()).add(r.seed)
+    own = set()
+    for name in PAPERS:
+        numbers = published(name).query("kind == 'own'")
+        own |= {(name, number.row, number.dataset) for number in numbers.itertuples()}
+    assert {row for _, row, _ in own - seeds.keys()} == {"MS-Ranker + ELMo"}
+    once = {row for (_, row, _), found in seeds.items() if found == {0}}
+    assert once == {
+        "SVM", "SVMmap", "LSSVM-AP", "LSSVM-AP*", "IR baseline", "Random baseline"
+    }  # fmt: skip
+    assert {len(found) for found in seeds.values()} == {1, 5}
 
 
 def test_a_file_that_is_no_text(tmp_path):

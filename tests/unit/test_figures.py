@@ -1,8 +1,10 @@
+import io
 import itertools
 
 import matplotlib as mpl
 import numpy as np
 import pytest
+from PIL import Image
 from test_tables import PAPER, row
 
 from qasel.errors import QaselError
@@ -48,8 +50,17 @@ def test_save_writes_three_formats_with_the_same_bytes_each_time(tmp_path):
     assert png.startswith(b"\x89PNG")
 
 
-def test_a_figure_shows_itself_in_a_notebook():
-    assert heatmap(np.eye(2), ["a", "b"], ["c", "d"])._repr_png_().startswith(b"\x89PNG")
+def test_a_figure_shows_itself_in_a_notebook_in_colours_that_look_the_same():
+    names = [str(i) for i in range(12)]
+    figure = heatmap(np.random.default_rng(0).random((12, 12)), names, names)
+    figure._repr_png_()  # the first drawing settles the layout
+    shown, whole = figure._repr_png_(), io.BytesIO()
+    assert shown.startswith(b"\x89PNG")
+    with mpl.rc_context(style.STYLE):
+        figure.savefig(whole, format="png", dpi=100)
+    colours = [np.asarray(Image.open(f).convert("RGB")) for f in (io.BytesIO(shown), whole)]
+    assert len(np.unique(colours[1].reshape(-1, 3), axis=0)) > 256
+    assert np.abs(colours[0].astype(int) - colours[1]).max() < 16
 
 
 def test_a_system_has_the_same_colour_in_every_figure():

@@ -99,6 +99,11 @@ class Split(Sequence[Question]):
         return iter(self.questions)
 
     @property
+    def texts(self) -> list[str]:
+        """The questions' texts, then the candidates'."""
+        return [q.text for q in self] + [c.text for q in self for c in q.candidates]
+
+    @property
     def pairs(self) -> int:
         """Number of (question, candidate) pairs."""
         return sum(len(question.candidates) for question in self.questions)

@@ -103,13 +103,12 @@ def outcomes(rows: Iterable[Row] | None = None) -> list[Outcome]:
 
     A row counts if its recipe is its variant's own but for vectors and seed, at the scale
     "paper" or, on the bundled sample, "quick". A system is a variant; its vectors or encoder are
-    named where it was run with several on one data set, but for the usual ones, its scale where
-    the sample has both, and its paper where two have a variant of the same name. A run counts on
+    named where they are not the usual ones, its scale where the sample has both, and its paper
+    where two have a variant of the same name. A run counts on
     its own target and, cut to their questions, on narrower ones that others were run on. `rows`
     default to the ledger.
     """
     standing = _standing(read_ledger() if rows is None else rows)
-    several = {key for key, choices in standing if len(choices) > 1}
     on_sample = {key for key, choices in standing if _dataset(choices) == SAMPLE}
     shared = _shared_names(key for key, _ in standing)
     result: list[Outcome] = []
@@ -118,7 +117,7 @@ def outcomes(rows: Iterable[Row] | None = None) -> list[Outcome]:
             name = key.variant
             if key.scale == QUICK and key._replace(scale="paper") in on_sample:
                 name += f", {QUICK}"
-            if key in several and vectors != _usual(group[0]):
+            if vectors != _usual(group[0]):
                 name += f", {vectors or 'no vectors'}"
             name += f" ({key.paper})" if key.variant in shared else ""
             result += [outcome for row in group for outcome in _of_row(name, row, vectors)]

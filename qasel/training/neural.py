@@ -152,7 +152,7 @@ class NeuralRanker(ABC):
         if not self.frozen:
             kind = PairedSplit if self.encoder else EncodedSplit
             return kind(split, self.vocabulary, self.device)
-        found = contextual_vectors(self.encoder, _texts(split), device=self.device)
+        found = contextual_vectors(self.encoder, split.texts, device=self.device)
         return EncodedSplit(split, found, self.device, torch.from_numpy(found.matrix))
 
     def save(self, folder: Path) -> None:
@@ -207,12 +207,8 @@ class NeuralRanker(ABC):
         return Run.from_scores(data.split, rows, tag)
 
 
-def _texts(split: Split) -> list[str]:
-    return [q.text for q in split] + [c.text for q in split for c in q.candidates]
-
-
 def _words(split: Split) -> list[str]:
-    return [word for text in _texts(split) for word in tokenize(text)]
+    return [word for text in split.texts for word in tokenize(text)]
 
 
 def recipe_from(values: dict[str, Any], kind: type[Recipe]) -> Recipe:

@@ -3,8 +3,11 @@
 import numpy as np
 import pytest
 
-from qasel.text import Vectors
+from qasel.papers.hierarchical_ranking import recipe
+from qasel.results.measure import vectors_for
+from qasel.text import Vectors, load_vectors, tokenize
 from qasel.text.contexts import FEWEST, RARE, _contexts, completed
+from qasel.text.vectors import CONTEXTS
 
 
 def vectors(**known):
@@ -68,3 +71,15 @@ def test_what_cannot_be_learnt_is_left_alone():
     assert completed(known, []) is known
     assert completed(known, [()]) is known
     assert completed(known, [("cat", "dog")] * 9) is known
+
+
+def test_a_run_completes_its_vectors_from_the_texts_that_it_learns_from():
+    chosen = recipe("CA(list)", "sample", vectors="sample" + CONTEXTS)
+    data = chosen.load()
+    base, whole = load_vectors("sample"), vectors_for(chosen, data)
+    seen = {word for text in data.train.texts for word in tokenize(text)}
+    later = {word for text in data.test.texts for word in tokenize(text)} - seen
+    assert whole.name == "sample+contexts"
+    assert 0 < base.coverage(seen) < whole.coverage(seen)
+    assert whole.coverage(later) == base.coverage(later) < 1
+    assert (whole.of(["the"]) == base.of(["the"])).all()

@@ -3,6 +3,7 @@
 import datetime
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -15,6 +16,8 @@ from qasel.files import require_writable
 from qasel.rankers.base import History, Ranker
 from qasel.results.ledger import Row, code_revision, versions
 from qasel.text import Vectors, load_vectors, tokenize
+from qasel.text.contexts import completed
+from qasel.text.vectors import CONTEXTS
 from qasel.training import Recipe, describe_device
 
 
@@ -124,10 +127,17 @@ def _rounded(values: Any) -> Any:
 
 
 def vectors_for(recipe: Recipe, dataset: Dataset, data_dir: str | None = None) -> Vectors:
-    """The recipe's word vectors, cut to the words of the data set; none if it names none."""
+    """The recipe's word vectors, cut to the words of the data set; none if it names none.
+
+    Where it asks for `CONTEXTS`, words that have none get theirs from the training texts.
+    """
     if not recipe.vectors:
         return Vectors.empty("")
-    return load_vectors(recipe.vectors, data_dir, _words(dataset))
+    known = load_vectors(recipe.vectors, data_dir, _words(dataset))
+    if not recipe.vectors.endswith(CONTEXTS):
+        return known
+    sentences = map(tokenize, dict.fromkeys(dataset.train.texts))
+    return replace(completed(known, sentences), name=recipe.vectors)
 
 
 def _words(dataset: Dataset) -> set[str]:

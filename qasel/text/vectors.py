@@ -24,6 +24,9 @@ KNOWN = {
     "explosion-md.300d": "spaCy en_core_web_md 3.8 vectors, pruned",
 }
 
+CONTEXTS = "+contexts"
+"""After a name: words that the set lacks get vectors too, from the texts that a run learns from."""
+
 
 @dataclass(frozen=True)
 class Vectors:
@@ -69,9 +72,11 @@ def load_vectors(
     """Vectors by name (`sample`, `glove.6B.100d`, …) or from a path to a file of them.
 
     `words` keeps only those, which saves time and memory with the large text
-    files. Raises `QaselError` for an unknown name, a set that is not there, or
+    files. Of a name with `CONTEXTS` it is the set itself; what a run adds to it is
+    `contexts.completed`. Raises `QaselError` for an unknown name, a set that is not there, or
     a malformed file (with the line).
     """
+    name = name.removesuffix(CONTEXTS)
     path = find_vectors(name, data_dir)
     if words is None:
         return _read(name, path, None)

@@ -88,14 +88,14 @@ def counted(
 def pick(*systems: Choices) -> str | None:
     """The vectors to show systems with: those that all have, the paper's own before others.
 
-    Then those completed from contexts, those with the most runs, and by name; None when no
-    vectors are common to all.
+    Then those with the most runs, of as many those completed from contexts, and by name; None
+    when no vectors are common to all.
     """
     common = set(systems[0]).intersection(*systems[1:]) if systems else set()
 
-    def order(name: str) -> tuple[bool, bool, int, str]:
+    def order(name: str) -> tuple[bool, int, bool, str]:
         runs = sum(len(system[name]) for system in systems)
-        return name != VECTORS, not name.endswith(CONTEXTS), -runs, name
+        return name != VECTORS, -runs, not name.endswith(CONTEXTS), name
 
     return min(common, key=order, default=None)
 

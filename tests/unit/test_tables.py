@@ -136,13 +136,14 @@ def test_rows_of_other_papers_or_systems_do_not_count():
     assert counted(PAPER, [other, stranger]) == {}
 
 
-def test_the_papers_vectors_go_first_then_completed_ones_then_those_with_most_runs():
+def test_the_papers_vectors_go_first_then_those_with_most_runs_then_completed_ones():
     few = [row(map_=0.5, vectors="a")]
     many = [row(map_=0.6, vectors="b", seed=seed) for seed in range(2)]
     found = line(comparison(PAPER, few + many))
     assert (found["vectors"], found["runs"]) == ("b", 2)
     whole = row(map_=0.65, vectors="a" + CONTEXTS)
-    assert line(comparison(PAPER, [*few, *many, whole]))["vectors"] == "a" + CONTEXTS
+    assert line(comparison(PAPER, [*few, *many, whole]))["vectors"] == "b"
+    assert line(comparison(PAPER, [*few, whole]))["vectors"] == "a" + CONTEXTS
     frame = comparison(PAPER, [*few, *many, row(map_=0.7, vectors=VECTORS), row("DCA")])
     assert line(frame)["vectors"] == VECTORS
     assert line(frame)["ours"] == 0.7

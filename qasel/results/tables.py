@@ -11,7 +11,6 @@ from qasel.evaluation import mean_interval
 from qasel.papers import paper as room
 from qasel.papers import published_path
 from qasel.results.ledger import Row, read_ledger
-from qasel.text.vectors import CONTEXTS
 
 COLUMNS = ["table", "row", "dataset", "metric", "paper", "ours", "std", "runs", "verdict"]
 EXTRAS = ["data", "measure", "interval", "vectors", "devices"]
@@ -88,16 +87,14 @@ def counted(
 def pick(*systems: Choices) -> str | None:
     """The vectors to show systems with: those that all have, the paper's own before others.
 
-    Then those with the most runs, of as many those completed from contexts, and by name; None
-    when no vectors are common to all.
+    Then those with the most runs, then by name; None when no vectors are common to all.
     """
     common = set(systems[0]).intersection(*systems[1:]) if systems else set()
-
-    def order(name: str) -> tuple[bool, int, bool, str]:
-        runs = sum(len(system[name]) for system in systems)
-        return name != VECTORS, -runs, not name.endswith(CONTEXTS), name
-
-    return min(common, key=order, default=None)
+    return min(
+        common,
+        key=lambda name: (name != VECTORS, -sum(len(s[name]) for s in systems), name),
+        default=None,
+    )
 
 
 def verdict(paper: float, ours: float | None, interval: float | None = None) -> str:

@@ -19,7 +19,6 @@ from qasel.results.tables import (
     render,
     verdict,
 )
-from qasel.text.vectors import CONTEXTS
 
 PAPER = "hierarchical-ranking"
 HEADER = "table,row,dataset,metric,paper,ours,std,runs,verdict"
@@ -136,20 +135,17 @@ def test_rows_of_other_papers_or_systems_do_not_count():
     assert counted(PAPER, [other, stranger]) == {}
 
 
-def test_the_papers_vectors_go_first_then_those_with_most_runs_then_completed_ones():
+def test_the_papers_vectors_go_first_then_those_with_most_runs():
     few = [row(map_=0.5, vectors="a")]
     many = [row(map_=0.6, vectors="b", seed=seed) for seed in range(2)]
     found = line(comparison(PAPER, few + many))
     assert (found["vectors"], found["runs"]) == ("b", 2)
-    whole = row(map_=0.65, vectors="a" + CONTEXTS)
-    assert line(comparison(PAPER, [*few, *many, whole]))["vectors"] == "b"
-    assert line(comparison(PAPER, [*few, whole]))["vectors"] == "a" + CONTEXTS
     frame = comparison(PAPER, [*few, *many, row(map_=0.7, vectors=VECTORS), row("DCA")])
     assert line(frame)["vectors"] == VECTORS
     assert line(frame)["ours"] == 0.7
     note = provenance(frame)
     assert "glove.840B.300d" in note
-    assert "but glove.6B.100d+contexts for DCA (wikiqa)" in note
+    assert "but glove.6B.100d for DCA (wikiqa)" in note
     assert "a GPU" in note
 
 
@@ -178,7 +174,7 @@ def test_markdown():
     lines = render(comparison(PAPER, [row(map_=0.74)])).splitlines()
     assert lines[0] == "| " + " | ".join(COLUMNS) + " |"
     assert "| table-1 | PRI(list) | wikiqa | MAP | 0.742 | 0.740 | – | 1 | reproduced |" in lines
-    assert lines[-1] == "Our numbers: word vectors glove.6B.100d+contexts; run on a GPU."
+    assert lines[-1] == "Our numbers: word vectors glove.6B.100d; run on a GPU."
 
 
 def test_latex_is_escaped():

@@ -4,7 +4,6 @@ from dataclasses import dataclass
 
 from qasel.errors import QaselError
 from qasel.papers.hierarchical_ranking.heads import BEYOND, SCHEMES, Scheme
-from qasel.text.vectors import CONTEXTS
 from qasel.training.recipe import SCALES, Recipe, usual_protocol, usual_vectors
 
 PAPER = "hierarchical-ranking"
@@ -94,24 +93,19 @@ def recipe(
 ) -> HierarchicalRecipe:
     """The recipe of a row of table 1 or 2; raises `QaselError` for an unknown variant or scale.
 
-    TREC-QA has its own settings; any other data set gets those of WikiQA. The vectors default to
-    GloVe 6B 100d, with the words that it lacks completed from the training texts: copies of that
-    set are about that have no numbers, no "a" and no "'s". (The paper's 840B 300d, in which few
-    words are missing and those are zeros, go by their name.)
+    TREC-QA has its own settings; any other data set gets those of WikiQA. The
+    vectors default to GloVe 6B 100d (the paper's 840B 300d go by their name).
     """
     settings: dict = {} if dataset == "trecqa" else dict(_WIKIQA)
     if variant == "DCA":
         settings["k_max"] = K_MAX
     if scale == "quick":
         settings |= QUICK
-    usual = usual_vectors(dataset)
-    if usual != "sample":  # which has nearly all of its words
-        usual += CONTEXTS
     return HierarchicalRecipe(
         variant=variant,
         dataset=dataset,
         protocol=usual_protocol(dataset),
-        vectors=vectors or usual,
+        vectors=vectors or usual_vectors(dataset),
         scale=scale,
         seed=seed,
         **settings,

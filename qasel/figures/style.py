@@ -161,11 +161,11 @@ def save(figure: Figure, name: str, folder: Path | None = None) -> list[Path]:
 
 
 def _png(figure: Figure, dpi: int) -> bytes:
-    """The figure in at most 256 colours: a third of the bytes, no colour off by what one sees."""
+    """The figure in 256 colours, those of its areas nearly as they were: a third of the bytes."""
     buffer, small = io.BytesIO(), io.BytesIO()
     with mpl.rc_context(STYLE):
         figure.savefig(buffer, format="png", dpi=dpi)
     whole = Image.open(buffer).convert("RGB")
-    few = whole.quantize(256, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
+    few = whole.quantize(256, Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE)
     few.save(small, "PNG", optimize=True)
     return small.getvalue()

@@ -60,7 +60,9 @@ def test_a_figure_shows_itself_in_a_notebook_in_colours_that_look_the_same():
         figure.savefig(whole, format="png", dpi=100)
     colours = [np.asarray(Image.open(f).convert("RGB")) for f in (io.BytesIO(shown), whole)]
     assert len(np.unique(colours[1].reshape(-1, 3), axis=0)) > 256
-    assert np.abs(colours[0].astype(int) - colours[1]).max() < 16
+    off = np.abs(colours[0].astype(int) - colours[1]).max(2)
+    assert off.mean() < 1  # areas stay as they are; edges of letters may be further off
+    assert off.max() < 64
 
 
 def test_a_system_has_the_same_colour_in_every_figure():

@@ -5,11 +5,15 @@ the questions of the batch. `labels` are 0 or 1 (0 at padding), `mask` is true w
 candidate. Padding never counts.
 """
 
+from collections.abc import Iterable, Mapping
+from typing import Any
+
 import torch
 from torch import Tensor
 from torch.nn import functional as F
 
 from qasel.interleaving import harmonic, structured_hinge
+from qasel.layers.heads import Head
 
 
 def point_loss(scores: Tensor, labels: Tensor, mask: Tensor) -> Tensor:
@@ -81,6 +85,24 @@ def level_loss(
     if kind == "ap":
         return ap_loss(scores, labels, mask)
     return list_loss(scores, labels, mask, mean)
+
+
+def joint_loss(
+    heads: Iterable[Head],
+    scores: Mapping[str, Tensor],
+    labels: Tensor,
+    mask: Tensor,
+    weights: Mapping[str, float],
+    **how: Any,
+) -> dict[str, Tensor]:
+    """The `level_loss` of each head by its name, and as "loss" their weighted sum (equation 10).
+
+    A head without a weight has weight 1.
+    """
+    parts = {
+        head.name: level_loss(head.loss, scores[head.name], labels, mask, **how) for head in heads
+    }
+    return {"loss": sum(weights.get(name, 1.0) * part for name, part in parts.items()), **parts}
 
 
 def ap_loss(scores: Tensor, labels: Tensor, mask: Tensor) -> Tensor:

@@ -5,7 +5,8 @@ import math
 import pytest
 import torch
 
-from qasel.training.losses import list_loss, pair_loss, point_loss
+from qasel.layers.heads import Head
+from qasel.training.losses import joint_loss, list_loss, pair_loss, point_loss
 
 # Two lists: [positive, negative, negative] and [positive, padding, padding].
 SCORES = torch.tensor([[1.0, 0.0, -1.0], [2.0, 9.0, 9.0]])
@@ -47,6 +48,21 @@ def test_list_loss():
     printed = list_loss(SCORES, LABELS, MASK, mean="list")
     assert printed.item() == pytest.approx((first / 3 + 0 / 1) / 2)
     assert list_loss(SCORES, LABELS, MASK).item() == pytest.approx(first / (3 + 1))
+
+
+def test_a_joint_loss_weighs_each_head_by_its_name():
+    heads = (Head("point", "point"), Head("list", "list"), Head("second", "list"))
+    scores = {"point": SCORES, "list": SCORES, "second": 2 * SCORES}
+    how = {"margin": 1.0, "pairs": "all", "mean": "list"}
+    found = joint_loss(heads, scores, LABELS, MASK, {"point": 3.0, "list": 0.5}, **how)
+    parts = {
+        "point": point_loss(SCORES, LABELS, MASK),
+        "list": list_loss(SCORES, LABELS, MASK, "list"),
+        "second": list_loss(2 * SCORES, LABELS, MASK, "list"),
+    }
+    assert {name: found[name] for name in parts} == parts
+    total = 3 * parts["point"] + 0.5 * parts["list"] + parts["second"]
+    assert found["loss"].item() == pytest.approx(total.item())
 
 
 def test_list_losses_agree_on_lists_of_one_length():

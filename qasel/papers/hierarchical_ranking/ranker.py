@@ -12,7 +12,7 @@ from qasel.papers.hierarchical_ranking.model import CompareAggregate
 from qasel.papers.hierarchical_ranking.recipes import HierarchicalRecipe
 from qasel.text import tokenize
 from qasel.training.batching import Batch
-from qasel.training.losses import level_loss
+from qasel.training.losses import joint_loss
 from qasel.training.neural import NeuralRanker
 from qasel.training.trainer import Schedule
 
@@ -58,11 +58,7 @@ class HierarchicalRanker(NeuralRanker):
         r, scores = self.recipe, self.network(batch)
         weights = {"point": r.point_weight, "pair": r.pair_weight, "list": r.list_weight}
         how = {"margin": r.margin, "pairs": r.pairs, "mean": r.list_mean}
-        parts = {
-            head.name: level_loss(head.loss, scores[head.name], batch.labels, batch.mask, **how)
-            for head in r.scheme.heads
-        }
-        return {"loss": sum(weights[name] * part for name, part in parts.items()), **parts}
+        return joint_loss(r.scheme.heads, scores, batch.labels, batch.mask, weights, **how)
 
     def scores(self, batch: Batch) -> Tensor:
         """Scores of the head that ranks."""

@@ -8,7 +8,7 @@ from qasel.papers.yardsticks.lists import cut_lists
 from qasel.papers.yardsticks.model import CrossEncoder
 from qasel.papers.yardsticks.recipes import EVIDENCE, CrossEncoderRecipe
 from qasel.training.batching import Batch, EncodedSplit
-from qasel.training.losses import level_loss
+from qasel.training.losses import joint_loss
 from qasel.training.neural import NeuralRanker
 from qasel.training.trainer import Schedule
 
@@ -50,15 +50,8 @@ class CrossEncoderRanker(NeuralRanker):
         """The loss of each head, and their weighted sum."""
         r, scores = self.recipe, self.network(batch)
         weights = dict(zip(("point", "pair", "list"), r.weights, strict=True))
-        parts = {
-            head.name: level_loss(
-                head.loss, scores[head.name], batch.labels, batch.mask,
-                margin=r.margin, pairs=r.pairs,
-            )
-            for head in r.scheme.heads
-        }  # fmt: skip
-        loss = sum(weights.get(name, 1.0) * part for name, part in parts.items())
-        return {"loss": loss, **parts}
+        how = {"margin": r.margin, "pairs": r.pairs}
+        return joint_loss(r.scheme.heads, scores, batch.labels, batch.mask, weights, **how)
 
     def scores(self, batch: Batch) -> Tensor:
         """Scores of the head that ranks."""

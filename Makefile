@@ -22,6 +22,7 @@ test: $(VENV)/ready lint  ## all tests; those on real data run where QASEL_DATA 
 lint: $(VENV)/ready
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/mypy
 
 lab: $(VENV)/ready  ## JupyterLab in the notebooks folder
 	$(BIN)/jupyter lab notebooks

@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import typer
 
@@ -15,11 +15,18 @@ app = typer.Typer(
     help="Notebooks and tools for answer selection.",
 )
 app.add_typer(cli_data.app, name="data")
-for command in (cli_papers.run, cli_papers.table, cli_papers.figures, cli_papers.notebooks):
+_COMMANDS: list[Callable[..., int | None]] = [
+    cli_papers.run,
+    cli_papers.table,
+    cli_papers.figures,
+    cli_papers.notebooks,
+    cli_compare.compare,
+    cli_rank.rank,
+    cli_rank.evaluate,
+    cli_sweep.sweep,
+]
+for command in _COMMANDS:
     app.command()(command)
-for command in (cli_compare.compare, cli_rank.rank, cli_rank.evaluate):
-    app.command()(command)
-app.command()(cli_sweep.sweep)
 
 # Newer Typers carry their own copy of click, so the class is found by way of a Typer name.
 _CommandError: type[Exception] = typer.BadParameter.__mro__[2]

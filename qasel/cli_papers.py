@@ -2,12 +2,15 @@
 
 import os
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from qasel.cli_data import DataDir
 from qasel.errors import QaselError
+
+if TYPE_CHECKING:
+    from qasel.results.ledger import Row
 
 
 def run(
@@ -48,7 +51,7 @@ def run(
         tqdm.write(told(measure(chosen, home.ranker, place, out, data_dir), out))
 
 
-def told(row, out: Path) -> str:
+def told(row: "Row", out: Path) -> str:
     """What came of a run, in a line."""
     recipe, dev, test = row.recipe, row.scores["dev"], row.scores["test"]
     return (
@@ -59,7 +62,7 @@ def told(row, out: Path) -> str:
     )
 
 
-def _chosen(row) -> str:
+def _chosen(row: "Row") -> str:
     """The epoch and the values that dev has chosen, where there was a choice."""
     told = f"epoch {row.best_epoch} of {len(row.history)}  " if row.best_epoch else ""
     return told + "".join(f"{name} {value:g}  " for name, value in row.chosen.items())

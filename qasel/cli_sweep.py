@@ -1,13 +1,16 @@
 """`qasel sweep`: a grid of runs through worker processes."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from qasel.cli_data import DataDir
 from qasel.cli_papers import parse_seeds, told
 from qasel.errors import QaselError
+
+if TYPE_CHECKING:
+    from qasel.training import Recipe
 
 
 def sweep(
@@ -73,7 +76,15 @@ def sweep(
     return _sweep(recipes, workers, scheduler, device, out, data_dir, dry_run)
 
 
-def _sweep(recipes, workers, scheduler, device, out, data_dir, dry_run) -> int:
+def _sweep(
+    recipes: list["Recipe"],
+    workers: int,
+    scheduler: str,
+    device: str,
+    out: Path,
+    data_dir: Path | None,
+    dry_run: bool,
+) -> int:
     """Run what is not held, tell what came of it; the exit status."""
     from tqdm import tqdm
 

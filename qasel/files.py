@@ -7,8 +7,11 @@ from pathlib import Path
 
 from qasel.errors import QaselError
 
+FilePath = str | os.PathLike[str]
+"""What names a file or a folder."""
 
-def write_whole(path: str | os.PathLike[str], text: str) -> None:
+
+def write_whole(path: FilePath, text: str) -> None:
     """Write a file aside, then rename it, so that no reader ever meets half of it.
 
     Parent folders are made; a name ending in `.gz` is compressed, without a time stamp.

@@ -3,6 +3,8 @@
 import os
 from pathlib import Path
 
+from qasel.files import FilePath
+
 ROOT = Path(__file__).resolve().parent.parent
 """The checkout's root folder (the package is installed editable)."""
 
@@ -18,7 +20,7 @@ def results_dir() -> Path:
     return Path(os.environ.get("QASEL_RESULTS") or DATA / "results")
 
 
-def data_dirs(data_dir: str | os.PathLike[str] | None = None) -> list[Path]:
+def data_dirs(data_dir: FilePath | None = None) -> list[Path]:
     """Folders searched for data: the argument, `$QASEL_DATA`, `data/`, the user's cache."""
     import pooch
 

@@ -7,8 +7,9 @@ import stat
 import tarfile
 import zipfile
 import zlib
+from collections.abc import Callable
 from pathlib import Path, PurePosixPath
-from typing import IO
+from typing import IO, Any
 
 from qasel.errors import QaselError
 
@@ -84,7 +85,12 @@ def _inside(archive: Path, name: str) -> PurePosixPath:
     return path
 
 
-def _write(archive: Path, members: dict, opener, folder: Path) -> list[Path]:
+def _write(
+    archive: Path,
+    members: dict[PurePosixPath, Any],
+    opener: Callable[[Any], Any],
+    folder: Path,
+) -> list[Path]:
     for path in members:
         if ".." in path.parts:
             raise QaselError(f"{archive}: refused, member {str(path)!r} has `..` in its path")

@@ -1,8 +1,8 @@
 """The nouns of the task: a `Dataset` is named splits of `Question`s with their `Candidate`s."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, overload
 
 import numpy as np
 
@@ -92,7 +92,11 @@ class Split(Sequence[Question]):
     def __len__(self) -> int:
         return len(self.questions)
 
-    def __getitem__(self, index):  # type: ignore[override]  # ints and slices alike
+    @overload
+    def __getitem__(self, index: int) -> Question: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Question, ...]: ...
+    def __getitem__(self, index: int | slice) -> Question | tuple[Question, ...]:
         return self.questions[index]
 
     def __iter__(self) -> Iterator[Question]:
@@ -113,7 +117,7 @@ class Split(Sequence[Question]):
         """Number of candidates labelled 1."""
         return sum(candidate.label == 1 for q in self.questions for candidate in q.candidates)
 
-    def where(self, keep) -> "Split":
+    def where(self, keep: Callable[[Question], bool]) -> "Split":
         """The split with the questions for which `keep(question)` is true."""
         return Split(self.name, tuple(question for question in self.questions if keep(question)))
 

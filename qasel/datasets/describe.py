@@ -38,7 +38,7 @@ def describe_pairs(task: PairTask) -> list[dict[str, str | int | float]]:
 
     Tokens are set apart by blanks; a label without pairs has lengths of 0.
     """
-    records = []
+    records: list[dict[str, str | int | float]] = []
     for number, label in enumerate(task.labels):
         pairs = [pair for pair in task.pairs if pair.label == number]
         records.append(

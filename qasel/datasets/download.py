@@ -40,8 +40,10 @@ def download(url: str, target: Path, *, progress: bool | None = None) -> Path:
             part.replace(target)
             return target
         except requests.HTTPError as error:
-            status = error.response.status_code
-            reason = f"the server answers {status} {error.response.reason}"
+            answer = error.response
+            assert answer is not None  # as it comes of an answer's status
+            status = answer.status_code
+            reason = f"the server answers {status} {answer.reason}"
             if status < 500 and status != 429:
                 break  # asking again would not help
         except (requests.RequestException, _BrokenOffError) as error:

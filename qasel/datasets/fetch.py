@@ -21,6 +21,7 @@ from qasel.datasets.registry import (
     collection,
 )
 from qasel.errors import QaselError
+from qasel.files import FilePath
 from qasel.paths import DATA, data_dirs
 
 
@@ -39,7 +40,7 @@ class FileCheck:
 
 def fetch(
     name: str,
-    data_dir: str | os.PathLike[str] | None = None,
+    data_dir: FilePath | None = None,
     *,
     progress: bool | None = None,
 ) -> list[Path]:
@@ -82,7 +83,7 @@ def fetch(
 
 def check(
     name: str | None = None,
-    data_dir: str | os.PathLike[str] | None = None,
+    data_dir: FilePath | None = None,
     *,
     contents: bool = True,
 ) -> list[FileCheck]:
@@ -106,12 +107,12 @@ def check(
     return found
 
 
-def contents_sha256(path: str | os.PathLike[str]) -> str:
+def contents_sha256(path: FilePath) -> str:
     """sha256 of a file's contents, uncompressed; raises `QaselError` as `read_contents` does."""
     return hashlib.sha256(read_contents(path)).hexdigest()
 
 
-def _home(data_dir: str | os.PathLike[str] | None) -> Path:
+def _home(data_dir: FilePath | None) -> Path:
     named = data_dir or os.environ.get("QASEL_DATA")
     return Path(named) if named else data_dirs()[-1]
 

@@ -4,18 +4,18 @@ import csv
 import gzip
 import io
 import json
-import os
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from qasel.errors import QaselError
+from qasel.files import FilePath
 
 GZIP_MAGIC = b"\x1f\x8b"
 
 
-def read_contents(path: str | os.PathLike[str]) -> bytes:
+def read_contents(path: FilePath) -> bytes:
     """The file's bytes, uncompressed if they are gzip.
 
     Raises `QaselError` for a file that is missing, not readable, or broken gzip.
@@ -35,7 +35,7 @@ def read_contents(path: str | os.PathLike[str]) -> bytes:
     return data
 
 
-def read_text(path: str | os.PathLike[str]) -> str:
+def read_text(path: FilePath) -> str:
     """The file's text.
 
     Raises `QaselError` for what `read_contents` raises, a file that is not
@@ -52,7 +52,7 @@ def read_text(path: str | os.PathLike[str]) -> str:
     return text
 
 
-def read_lines(path: str | os.PathLike[str], *, blank: bool = False) -> Iterator[tuple[int, str]]:
+def read_lines(path: FilePath, *, blank: bool = False) -> Iterator[tuple[int, str]]:
     """Number (from 1) and text of each line, without CR and LF; blank ones only if asked for.
 
     Raises `QaselError` for what `read_text` raises.
@@ -63,7 +63,7 @@ def read_lines(path: str | os.PathLike[str], *, blank: bool = False) -> Iterator
             yield number, line.removesuffix("\r")
 
 
-def read_json_lines(path: str | os.PathLike[str]) -> Iterator[tuple[int, dict]]:
+def read_json_lines(path: FilePath) -> Iterator[tuple[int, dict]]:
     """Number (from 1) and object of each line of a JSONL file.
 
     Raises `QaselError` for what `read_lines` raises and a line that is not a JSON object.
@@ -94,9 +94,7 @@ def json_text(where: str, record: Mapping[str, Any], key: str) -> str:
     return text
 
 
-def read_csv(
-    path: str | os.PathLike[str], columns: Sequence[str]
-) -> Iterator[tuple[int, list[str]]]:
+def read_csv(path: FilePath, columns: Sequence[str]) -> Iterator[tuple[int, list[str]]]:
     """Line (from 1) on which it begins, and fields, of each record of a CSV file with a header.
 
     Fields may be quoted, and then hold commas and line breaks.

@@ -6,7 +6,7 @@
 import contextlib
 import functools
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -30,6 +30,7 @@ from qasel.datasets.semeval_tasks import B
 from qasel.datasets.tables import JSON_SUFFIXES, read_questions, read_table
 from qasel.datasets.trecqa import read_jacana
 from qasel.errors import QaselError
+from qasel.files import FilePath
 from qasel.paths import DATA, data_dirs
 
 SPLITS = ("train", "dev", "test")
@@ -49,9 +50,9 @@ JACANA = {
 
 
 def load_dataset(
-    name: str | os.PathLike[str],
+    name: FilePath,
     protocol: str | None = None,
-    data_dir: str | os.PathLike[str] | None = None,
+    data_dir: FilePath | None = None,
 ) -> Dataset:
     """A data set: `sample`, `wikiqa`, `trecqa`, `semeval-cqa`, or a folder of one's own.
 
@@ -115,7 +116,7 @@ def _state(folders: Iterable[Path]) -> tuple[object, ...]:
     return tuple(found)
 
 
-def load_pairs(name: str, data_dir: str | os.PathLike[str] | None = None) -> PairTask:
+def load_pairs(name: str, data_dir: FilePath | None = None) -> PairTask:
     """The training pairs of `fnc-1` or `multinli`, as many as are there.
 
     `fnc-1`: headline and body, labelled agree, disagree, discuss or unrelated. `multinli`:
@@ -134,7 +135,7 @@ def load_pairs(name: str, data_dir: str | os.PathLike[str] | None = None) -> Pai
     return read(known, _searched(known.name, data_dir))
 
 
-def _searched(name: str, data_dir: str | os.PathLike[str] | None) -> list[Path]:
+def _searched(name: str, data_dir: FilePath | None) -> list[Path]:
     """Every folder in which the files of a collection may lie, best first."""
     return [base / layout for base in data_dirs(data_dir) for layout in LAYOUTS[name]]
 
@@ -155,7 +156,7 @@ def _dataset(
     return Dataset(name, protocol, shuffled, scoring, notes)
 
 
-def _protocol(name: str, asked: str | None, known: dict[str, str], default: str) -> str:
+def _protocol(name: str, asked: str | None, known: Mapping[str, str], default: str) -> str:
     if asked and asked not in known:
         raise QaselError(unknown(f"protocol of {name}", asked, known))
     return asked or default

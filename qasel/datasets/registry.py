@@ -64,18 +64,18 @@ class Collection:
         return f"{self.source}. Licence: {self.licence}. Cite: {self.citation}."
 
 
-_GLOVE = {
-    "source": "https://nlp.stanford.edu/projects/glove",
-    "licence": "PDDL 1.0 (public domain)",
-    "citation": "Pennington, Socher and Manning, GloVe, EMNLP 2014",
-    "folder": "vectors",
-}
-
-
 def _glove(name: str, what: str, sha256: str) -> Collection:
     url = f"https://nlp.stanford.edu/data/{name}.zip"
     archive = Archive(url, f"sha256:{sha256}", unpack=False)
-    return Collection(name, f"word vectors, {what}", **_GLOVE, archive=archive)
+    return Collection(
+        name,
+        f"word vectors, {what}",
+        source="https://nlp.stanford.edu/projects/glove",
+        licence="PDDL 1.0 (public domain)",
+        citation="Pennington, Socher and Manning, GloVe, EMNLP 2014",
+        folder="vectors",
+        archive=archive,
+    )
 
 
 COLLECTIONS = {

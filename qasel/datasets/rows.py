@@ -1,11 +1,11 @@
 """Rows of (question, candidate, label) put together into questions, whatever file they are from."""
 
-import os
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, field
 
 from qasel.datasets.base import Candidate, Question, Split
 from qasel.errors import QaselError
+from qasel.files import FilePath
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,9 +34,7 @@ class _Open:
     ids: set[str] = field(default_factory=set)
 
 
-def group_rows(
-    path: str | os.PathLike[str], name: str, rows: Iterable[Row], *, blank: bool = False
-) -> Split:
+def group_rows(path: FilePath, name: str, rows: Iterable[Row], *, blank: bool = False) -> Split:
     """The split that the rows of a file make.
 
     Rows with the same question id belong together; without ids, consecutive

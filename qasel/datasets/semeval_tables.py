@@ -1,6 +1,5 @@
 """SemEval Task 3 in tab-separated files: the tables `subtask[AB]-*.tsv` and the official gold."""
 
-import os
 from collections import Counter
 from collections.abc import Iterator
 
@@ -8,6 +7,7 @@ from qasel.datasets.lines import read_lines
 from qasel.datasets.rows import Row
 from qasel.datasets.semeval_tasks import Subtask
 from qasel.errors import QaselError
+from qasel.files import FilePath
 
 ORIGINAL = "original"
 """The `form` of texts that are the release's own."""
@@ -16,7 +16,7 @@ FORMS = {"subject-original": "only the original questions' subjects are lemmatis
 """What a `form` means that does not say it by its name."""
 
 
-def read_table(path: str | os.PathLike[str], task: Subtask) -> tuple[list[Row], list[str]]:
+def read_table(path: FilePath, task: Subtask) -> tuple[list[Row], list[str]]:
     """The candidates of a subtask's table, and a remark on each `form` that is not the original.
 
     A question's text is its subject and body (so is a related question's), runs of white space
@@ -53,7 +53,7 @@ def read_table(path: str | os.PathLike[str], task: Subtask) -> tuple[list[Row], 
     return rows, [_remark(task, form, forms[form], len(rows)) for form in other]
 
 
-def read_relevancy(path: str | os.PathLike[str]) -> dict[tuple[str | None, str | None], int]:
+def read_relevancy(path: FilePath) -> dict[tuple[str | None, str | None], int]:
     """The official gold: (question id, candidate id) → 1 or 0.
 
     Raises `QaselError`, with file and line, for a wrong number of fields, a label
@@ -78,7 +78,7 @@ def _remark(task: Subtask, form: str, count: int, rows: int) -> str:
     return f"has {count} of {rows} {task.candidate}s in the form {form!r}{meaning}"
 
 
-def _fields(path: str | os.PathLike[str], wanted: int) -> Iterator[tuple[str, int, list[str]]]:
+def _fields(path: FilePath, wanted: int) -> Iterator[tuple[str, int, list[str]]]:
     """Place (file and line), line and fields of each line."""
     for number, line in read_lines(path):
         fields = line.split("\t")

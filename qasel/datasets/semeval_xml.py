@@ -14,7 +14,6 @@ each is within an `<OrgQuestion>`, which is there once for each of its related q
 </OrgQuestion>
 """
 
-import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import groupby
@@ -25,6 +24,7 @@ from qasel.datasets.lines import read_contents
 from qasel.datasets.rows import Row
 from qasel.datasets.semeval_tasks import Subtask
 from qasel.errors import QaselError
+from qasel.files import FilePath
 
 HIDDEN = (None, "", "?")
 """What stands for the label where a file is a task's input, without the gold."""
@@ -80,7 +80,7 @@ class Thread:
     original: Post | None = None
 
 
-def read_xml(path: str | os.PathLike[str], task: Subtask) -> tuple[list[Row], list[str]]:
+def read_xml(path: FilePath, task: Subtask) -> tuple[list[Row], list[str]]:
     """The candidates that a subtask has in a file, and a remark on threads without comments.
 
     Subtask A passes over the threads that repeat an earlier one. A label that is not
@@ -110,9 +110,7 @@ def _comments(threads: list[Thread]) -> Iterator[tuple[int, Post, Post]]:
             yield block, thread.question, comment
 
 
-def _related(
-    path: str | os.PathLike[str], threads: list[Thread]
-) -> Iterator[tuple[int, Post, Post]]:
+def _related(path: FilePath, threads: list[Thread]) -> Iterator[tuple[int, Post, Post]]:
     """A number of its own for each list, the original question, a related one."""
     pairs = []
     for thread in threads:
@@ -125,7 +123,7 @@ def _related(
             yield block, original, related
 
 
-def read_threads(path: str | os.PathLike[str]) -> list[Thread]:
+def read_threads(path: FilePath) -> list[Thread]:
     """The threads of a file, gzipped or not, in its order, which is that of a list's candidates.
 
     Raises `QaselError`, with file and line, for XML that is not well-formed or not
@@ -156,7 +154,7 @@ def read_threads(path: str | os.PathLike[str]) -> list[Thread]:
 class _Reader:
     """What expat calls, and what has been read so far."""
 
-    def __init__(self, path: str | os.PathLike[str]) -> None:
+    def __init__(self, path: FilePath) -> None:
         self.path = path
         # All of them are UTF-8, whatever a file may claim.
         self.parser = expat.ParserCreate("utf-8")

@@ -1,6 +1,5 @@
 """Questions and candidates from tab-separated tables and JSONL: public ones and a user's own."""
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -9,6 +8,7 @@ from qasel.datasets.base import Split
 from qasel.datasets.lines import json_text, read_json_lines, read_lines
 from qasel.datasets.rows import Row, group_rows
 from qasel.errors import QaselError
+from qasel.files import FilePath
 
 COLUMNS = {
     "question": ("question",),
@@ -23,7 +23,7 @@ TABLE_SUFFIXES = (".tsv", ".txt", ".tab")
 JSON_SUFFIXES = (".jsonl", ".ndjson")
 
 
-def read_questions(path: str | os.PathLike[str], name: str | None = None) -> Split:
+def read_questions(path: FilePath, name: str | None = None) -> Split:
     """Questions of a TSV or JSONL file (by suffix, `.gz` aside), in file order.
 
     Raises `QaselError` for another suffix and for what `read_table` and `read_jsonl` raise.
@@ -37,7 +37,7 @@ def read_questions(path: str | os.PathLike[str], name: str | None = None) -> Spl
     raise QaselError(f"{path}: unknown kind of file {suffix!r}; known: {known} (each may be .gz)")
 
 
-def read_table(path: str | os.PathLike[str], name: str | None = None) -> Split:
+def read_table(path: FilePath, name: str | None = None) -> Split:
     """A table with a header line: WikiQA's, TREC-QA's, or a user's own.
 
     Columns: Question and Sentence (or candidate); optional Label, QuestionID
@@ -51,7 +51,7 @@ def read_table(path: str | os.PathLike[str], name: str | None = None) -> Split:
     return group_rows(path, name or _stem(path), _table_rows(path))
 
 
-def read_jsonl(path: str | os.PathLike[str], name: str | None = None) -> Split:
+def read_jsonl(path: FilePath, name: str | None = None) -> Split:
     """JSON lines: {"question", "candidates": [text or {"text", "label", "id"}]} a question.
 
     Or {"question", "candidate", "label"} a candidate; both may have "id" (also
@@ -65,7 +65,7 @@ def read_jsonl(path: str | os.PathLike[str], name: str | None = None) -> Split:
     return group_rows(path, name or _stem(path), rows)
 
 
-def _table_rows(path: str | os.PathLike[str]) -> Iterator[Row]:
+def _table_rows(path: FilePath) -> Iterator[Row]:
     lines = read_lines(path)
     number, header = next(lines)
     names = [column.strip() for column in header.split("\t")]
@@ -110,7 +110,7 @@ def _columns(where: str, names: list[str]) -> dict[str, int]:
     return place
 
 
-def _json_rows(path: str | os.PathLike[str], number: int, line: dict[str, Any]) -> Iterator[Row]:
+def _json_rows(path: FilePath, number: int, line: dict[str, Any]) -> Iterator[Row]:
     where = f"{path}:{number}"
     question = json_text(where, line, "question")
     ids = [line[key] for key in ("id", "qid", "question_id") if line.get(key) is not None]
@@ -151,10 +151,10 @@ def _label(where: str, value: object) -> int | None:
     return None if value is None else int(value)  # type: ignore[call-overload]
 
 
-def _plain_name(path: str | os.PathLike[str]) -> str:
+def _plain_name(path: FilePath) -> str:
     name = Path(path).name
     return name[:-3] if name.lower().endswith(".gz") else name
 
 
-def _stem(path: str | os.PathLike[str]) -> str:
+def _stem(path: FilePath) -> str:
     return Path(_plain_name(path)).stem

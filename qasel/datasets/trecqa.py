@@ -12,20 +12,20 @@ An  estimated  …
 </QApairs>
 """
 
-import os
 import re
 from pathlib import Path
 
 from qasel.datasets.base import Candidate, Question, Split
 from qasel.datasets.lines import read_lines
 from qasel.errors import QaselError
+from qasel.files import FilePath
 
 _OPEN = re.compile(r"<QApairs id='([^']*)'>")
 _CLOSE = "</QApairs>"
 _LABELS = {"question": None, "positive": 1, "negative": 0}
 
 
-def read_jacana(path: str | os.PathLike[str], name: str | None = None) -> Split:
+def read_jacana(path: FilePath, name: str | None = None) -> Split:
     """The questions that have candidates, words joined by one blank, ids as in the tables.
 
     Questions left without candidates are listed by these files and passed over

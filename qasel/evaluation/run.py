@@ -2,7 +2,6 @@
 
 import gzip
 import math
-import os
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,7 +12,7 @@ import numpy as np
 
 from qasel.datasets.base import Split
 from qasel.errors import QaselError
-from qasel.files import write_whole
+from qasel.files import FilePath, write_whole
 
 Qrels = Mapping[str, Mapping[str, int]]
 """Labels: question id → candidate id → relevance (larger than 0: relevant), in file order."""
@@ -113,9 +112,7 @@ class Run:
 
     def only(self, questions: Split | Iterable[str]) -> "Run":
         """The run cut to the questions of a split (or to the ids named) that it has."""
-        ids = questions
-        if isinstance(questions, Split):
-            ids = (question.id for question in questions)
+        ids = [q.id for q in questions] if isinstance(questions, Split) else questions
         kept = [qid for qid in ids if qid in self.scores]
         predicted = self.predicted and {qid: self.predicted[qid] for qid in kept}
         return Run({qid: self.scores[qid] for qid in kept}, self.tag, predicted)
@@ -135,12 +132,12 @@ class Run:
                 lines.append(f"{name} Q0 {_word(cid, 'candidate id')} {rank} {score!r} {tag}\n")
         return "".join(lines)
 
-    def write(self, path: str | os.PathLike[str]) -> None:
+    def write(self, path: FilePath) -> None:
         """Write `text()` to a file; a name ending in `.gz` is compressed."""
         write_whole(path, self.text())
 
     @classmethod
-    def read(cls, path: str | os.PathLike[str]) -> "Run":
+    def read(cls, path: FilePath) -> "Run":
         """Read a TREC run, gzipped or not; the tag is the first line's, the rank column is unused.
 
         Raises `QaselError` with file and line for a line that is not in the form.
@@ -161,7 +158,7 @@ class Run:
         return cls(rows, tag or "qasel")
 
 
-def read_qrels(path: str | os.PathLike[str]) -> dict[str, dict[str, int]]:
+def read_qrels(path: FilePath) -> dict[str, dict[str, int]]:
     """Read TREC qrels `qid 0 docid rel`, gzipped or not, in file order.
 
     Raises `QaselError` with file and line for a line that is not in the form.
@@ -178,7 +175,7 @@ def read_qrels(path: str | os.PathLike[str]) -> dict[str, dict[str, int]]:
     return qrels
 
 
-def write_qrels(split: Split, path: str | os.PathLike[str]) -> None:
+def write_qrels(split: Split, path: FilePath) -> None:
     """Write a split's labels as TREC qrels, candidates by their place in the source file.
 
     Raises `QaselError` for an id with blanks and for a label that is not known.
@@ -202,7 +199,7 @@ def _word(text: str, what: str) -> str:
     return text
 
 
-def _rows(path: str | os.PathLike[str], form: str) -> Iterator[tuple[str, list[str]]]:
+def _rows(path: FilePath, form: str) -> Iterator[tuple[str, list[str]]]:
     """("file:line", columns) of each line that is not blank; refuses other numbers of columns."""
     path = Path(path)
     try:

@@ -148,20 +148,21 @@ def mean_interval(
 def _aligned(systems: Mapping[str, Values]) -> tuple[np.ndarray, int]:
     """Values `[systems, questions]`, aligned by question, and the number of questions."""
     (first, reference), *others = systems.items()
-    named = isinstance(reference, Mapping)
     for name, values in others:
-        if isinstance(values, Mapping) != named:
+        if isinstance(values, Mapping) != isinstance(reference, Mapping):
             raise QaselError(f"{first} and {name}: give dicts by question for both, or arrays")
-        if named and values.keys() != reference.keys():
-            question = min(values.keys() ^ reference.keys())
-            raise QaselError(f"only one of {first} and {name} has question {question!r}")
+        if isinstance(values, Mapping) and isinstance(reference, Mapping):
+            different = values.keys() ^ reference.keys()
+            if different:
+                told = f"only one of {first} and {name} has question {min(different)!r}"
+                raise QaselError(told)
         if len(values) != len(reference):
             raise QaselError(
                 f"{first} has {len(reference)} questions, {name} {len(values)}; "
                 "compare systems on the same questions"
             )
     rows: list[Any] = list(systems.values())
-    if named:
+    if isinstance(reference, Mapping):
         rows = [[values[question] for question in reference] for values in rows]
     array = np.stack([_array(name, row) for name, row in zip(systems, rows, strict=True)])
     if array.shape[1] < 2:

@@ -1,5 +1,7 @@
 """Published numbers against ours: a dot and an interval a row."""
 
+from typing import Any
+
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
@@ -45,7 +47,7 @@ def paper_against_ours(
     return figure
 
 
-def _draw(axes: Axes, y: int, line, allowed: float) -> None:
+def _draw(axes: Axes, y: int, line: Any, allowed: float) -> None:
     axes.fill_betweenx([y - 0.28, y + 0.28], line.paper - allowed, line.paper, color=PALE, lw=0)
     axes.plot([line.paper] * 2, [y - 0.28, y + 0.28], color=INK, linewidth=2)
     if pd.isna(line.ours):
@@ -69,8 +71,14 @@ def _draw(axes: Axes, y: int, line, allowed: float) -> None:
 
 def _legend(frame: pd.DataFrame, allowed: float) -> list[Line2D | Patch]:
     """Only what the figure shows."""
-    dot = {"color": GREY, "marker": "o", "linestyle": "", "markersize": 8.5, "markeredgewidth": 2}
-    handles = [
+    dot: dict[str, Any] = {
+        "color": GREY,
+        "marker": "o",
+        "linestyle": "",
+        "markersize": 8.5,
+        "markeredgewidth": 2,
+    }
+    handles: list[Line2D | Patch] = [
         Line2D([], [], color=INK, marker="|", linestyle="", markersize=14, mew=2, label="paper"),
         Patch(color=PALE, label=f"up to {allowed:g} below"),
     ]

@@ -1,6 +1,7 @@
 """Curves over epochs, one panel a data set (or whatever the panels are)."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -72,7 +73,7 @@ def _extra(panels: Mapping[str, Mapping[str, Runs]], peak: bool) -> dict[str, Li
 
 def _draw(axes: Axes, system: str, runs: Runs, peak: bool) -> Line2D:
     """Draw a system; the thick line is returned for the legend."""
-    style = {"color": colour(system), "linestyle": line(system)}
+    style: dict[str, Any] = {"color": colour(system), "linestyle": line(system)}
     if len(runs) > 1:
         for run in runs:
             axes.plot(range(1, len(run) + 1), run, color=style["color"], linewidth=0.8, alpha=0.3)

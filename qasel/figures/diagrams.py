@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
@@ -131,7 +132,7 @@ def _box(axes: Axes, box: Box, fontsize: float) -> FancyBboxPatch | None:
     )
     axes.add_patch(patch)
     lift = 0.09 if box.shape else 0
-    centred = {"ha": "center", "va": "center", "zorder": 3}
+    centred: dict[str, Any] = {"ha": "center", "va": "center", "zorder": 3}
     axes.text(box.x, box.y + lift, box.text, fontsize=fontsize, **centred)
     if box.shape:
         axes.text(box.x, box.y - 0.13, box.shape, fontsize=fontsize - 2, color=GREY, **centred)

@@ -1,13 +1,16 @@
 """Differences with their intervals, one a line."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from matplotlib.lines import Line2D
 
 from qasel.figures.style import BLUE, GREY, HouseFigure, house_style, new_figure
 
-HEADING = {"weight": "bold", "bbox": {"facecolor": "white", "linewidth": 0, "pad": 1}}
+HEADING: dict[str, Any] = {
+    "weight": "bold",
+    "bbox": {"facecolor": "white", "linewidth": 0, "pad": 1},
+}
 
 
 class Difference(NamedTuple):
@@ -52,7 +55,7 @@ def differences(
     axes.tick_params(axis="y", length=0)
     axes.spines["left"].set_visible(False)
     axes.set_xlabel(xlabel)
-    dot = {"marker": "o", "linestyle": "", "markersize": 8, "markeredgewidth": 2}
+    dot: dict[str, Any] = {"marker": "o", "linestyle": "", "markersize": 8, "markeredgewidth": 2}
     handles = [
         Line2D([], [], color=BLUE, **dot, label="significant, corrected"),
         Line2D([], [], color=GREY, mfc="white", **dot, label="not"),

@@ -1,7 +1,8 @@
 """Squashing functions for loops that numba compiles, and how those are to be compiled."""
 
 import numpy as np
-from numba import njit
+import torch
+from numba import config, njit, set_num_threads
 
 # What keeps numba's loops from being vectorised, or slows them, is not there: a division that may
 # raise (its default), many arrays read and written in one loop, a view of a row made for every row.
@@ -25,6 +26,11 @@ _Q6, _Q4, _Q2, _Q0 = np.array(
     [1.19825839466702e-06, 1.18534705686654e-04, 2.26843463243900e-03, 4.89352518554385e-03],
     np.float32,
 )
+
+
+def take_torchs_threads() -> None:
+    """Let parallel loops that this thread calls have as many threads as PyTorch has."""
+    set_num_threads(min(torch.get_num_threads(), config.NUMBA_NUM_THREADS))
 
 
 @compiled

@@ -24,6 +24,8 @@ class Framed(NamedTuple):
 class Framing(nn.Module):
     """Puts texts into a tokenizer's frame, as the tokenizer itself would."""
 
+    specials: Tensor
+
     def __init__(self, frame: Frame, padding: int) -> None:
         super().__init__()
         self.frame, self.padding = frame, padding

@@ -13,6 +13,8 @@ update, new): what the words give (new, reset, update) and what the state gives 
 `told`, the state's part of new) lie side by side so.
 """
 
+from typing import Any
+
 import numpy as np
 import torch
 from torch import Tensor, nn
@@ -39,6 +41,7 @@ def all_states(gru: nn.GRU, words: Tensor, length: Tensor) -> tuple[Tensor, Tens
     found = _Layer.apply(packed.data, counts, *_arranged(gru))
     time = torch.arange(len(counts)).repeat_interleave(counts)
     text = torch.arange(len(found)) - (counts.cumsum(0) - counts)[time]
+    assert packed.sorted_indices is not None  # as `enforce_sorted` is off
     place = packed.sorted_indices[text] * longest + time
     padded = found.new_zeros(len(words) * longest, found.shape[1]).index_copy(0, place, found)
     # Forward a text ends with its last word, and backward with its first.
@@ -68,7 +71,7 @@ class _Layer(torch.autograd.Function):
 
     @staticmethod
     def forward(
-        ctx, words: Tensor, counts: Tensor, of_words: Tensor, bias: Tensor, of_states: Tensor,
+        ctx: Any, words: Tensor, counts: Tensor, of_words: Tensor, bias: Tensor, of_states: Tensor,
         told_bias: Tensor,
     ) -> Tensor:  # fmt: skip
         size = of_states.shape[2]
@@ -88,7 +91,7 @@ class _Layer(torch.autograd.Function):
 
     @staticmethod
     @torch.autograd.function.once_differentiable
-    def backward(ctx, gradient: Tensor):
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
         words, counts, of_words, of_states, gates, before, told = ctx.saved_tensors
         size = of_states.shape[2]
         to_gates = gates.new_empty(len(words), 2, 4 * size)

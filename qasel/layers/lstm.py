@@ -12,6 +12,8 @@ how many texts have a first word, a second one, … Gates are in PyTorch's order
 cell, output.
 """
 
+from typing import Any
+
 import numpy as np
 import torch
 from torch import Tensor, nn
@@ -38,6 +40,7 @@ def last_states(lstm: nn.LSTM, words: Tensor, length: Tensor) -> Tensor:
     words_before = counts.cumsum(0) - counts
     # Forward a text ends with its last word, and backward with its first.
     place = packed.unsorted_indices
+    assert place is not None  # as `enforce_sorted` is off
     forward = states[words_before[length - 1] + place, : lstm.hidden_size]
     return torch.cat([forward, states[place, lstm.hidden_size :]], 1)
 
@@ -63,7 +66,7 @@ class _Layer(torch.autograd.Function):
 
     @staticmethod
     def forward(
-        ctx, words: Tensor, counts: Tensor, of_words: Tensor, bias: Tensor, of_states: Tensor
+        ctx: Any, words: Tensor, counts: Tensor, of_words: Tensor, bias: Tensor, of_states: Tensor
     ) -> Tensor:
         size = of_states.shape[2]
         gates = torch.addmm(bias, words, of_words.T)
@@ -81,7 +84,7 @@ class _Layer(torch.autograd.Function):
 
     @staticmethod
     @torch.autograd.function.once_differentiable
-    def backward(ctx, gradient: Tensor):
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
         words, counts, of_words, of_states, gates, before, cells = ctx.saved_tensors
         size = of_states.shape[2]
         to_gates = torch.empty_like(gates)

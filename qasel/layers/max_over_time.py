@@ -11,11 +11,16 @@ length times less work than a dense convolution's. On a GPU the dense
 convolution is fast enough and stays.
 """
 
+from collections.abc import Iterable
+from typing import Any, cast
+
 import numpy as np
 import torch
-from numba import config, njit, prange, set_num_threads
+from numba import njit, prange
 from torch import Tensor, nn
 from torch.nn import functional as F
+
+from qasel.layers.compiled import take_torchs_threads
 
 ROWS = 256
 """Words a matrix product: its result stays in the cache for the pass that reads it."""
@@ -37,13 +42,13 @@ class MaxOverTime(nn.Module):
 
     def forward(self, words: Tensor, length: Tensor) -> Tensor:
         """The features of each sentence."""
-        weights = [convolution.weight for convolution in self.convolutions]
-        bias = torch.cat([convolution.bias for convolution in self.convolutions])
+        convolutions = list(cast(Iterable[nn.Conv1d], self.convolutions))
+        weights = [convolution.weight for convolution in convolutions]
         if words.device.type == "cpu":
             best = _SparseMax.apply(words, length, *weights)
         else:
             best = dense_max(words, length, weights)
-        return F.relu(best + bias)
+        return F.relu(best + torch.cat([c.bias for c in convolutions if c.bias is not None]))
 
 
 def dense_max(words: Tensor, length: Tensor, weights: list[Tensor]) -> Tensor:
@@ -65,8 +70,8 @@ class _SparseMax(torch.autograd.Function):
     """`dense_max` for the CPU."""
 
     @staticmethod
-    def forward(ctx, words: Tensor, length: Tensor, *weights: Tensor) -> Tensor:
-        set_num_threads(min(torch.get_num_threads(), config.NUMBA_NUM_THREADS))
+    def forward(ctx: Any, words: Tensor, length: Tensor, *weights: Tensor) -> Tensor:
+        take_torchs_threads()
         words = words.float().contiguous()
         channels, size, _ = weights[0].shape
         # One column a tap and channel, tap by tap.
@@ -100,13 +105,13 @@ class _SparseMax(torch.autograd.Function):
         return best
 
     @staticmethod
-    def backward(ctx, gradient: Tensor):
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
         # Numba counts threads per thread, and this is one of autograd's own.
-        set_num_threads(min(torch.get_num_threads(), config.NUMBA_NUM_THREADS))
+        take_torchs_threads()
         words, length, *weights = ctx.saved_tensors
         lengths = length.numpy()
         starts = lengths.cumsum() - lengths
-        gradient = gradient.contiguous().numpy()
+        pulls = gradient.contiguous().numpy()
         flat = words.numpy()
         to_words = torch.zeros_like(words)
         to_weights = []
@@ -118,7 +123,7 @@ class _SparseMax(torch.autograd.Function):
             # Rows of a window are contiguous, and so must be those of the weights.
             rows = weight.detach().transpose(1, 2).contiguous().view(channels, -1)
             to_rows = torch.zeros_like(rows)
-            place, part = ctx.place[:, block], gradient[:, block]
+            place, part = ctx.place[:, block], pulls[:, block]
             _to_weights(flat.reshape(-1), size, starts, lengths, place, part, to_rows.numpy())
             if ctx.needs_input_grad[0]:
                 target = to_words.view(-1).numpy()

@@ -54,7 +54,8 @@ def configured(name: str, variant: str, dataset: str, settings: Mapping[str, Any
 
 def published_path(name: str) -> Path:
     """The file with every number that a paper prints; raises `QaselError` for no paper's room."""
-    return Path(_printed(name).__file__).with_name("published.csv")
+    (folder,) = _printed(name).__path__
+    return Path(folder) / "published.csv"
 
 
 def figures_of(name: str) -> dict[str, Any]:

@@ -1,11 +1,11 @@
 """What every system is: a `Ranker`."""
 
-import os
 from dataclasses import dataclass, field
 from typing import Protocol, Self, runtime_checkable
 
 from qasel.datasets.base import Split
 from qasel.evaluation.run import Run
+from qasel.files import FilePath
 
 
 @dataclass(frozen=True)
@@ -35,11 +35,11 @@ class Ranker(Protocol):
         """Score every candidate of `split`; labels are not looked at."""
         ...
 
-    def save(self, path: str | os.PathLike[str]) -> None:
+    def save(self, path: FilePath) -> None:
         """Write all that `rank` needs into the folder `path`; nothing is pickled."""
         ...
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Self:
+    def load(cls, path: FilePath) -> Self:
         """The ranker that was saved in the folder `path`."""
         ...

@@ -7,7 +7,6 @@ No stop words are removed anywhere; idf does that work where it is used.
 import hashlib
 import json
 import math
-import os
 import time
 from abc import ABC, abstractmethod
 from collections import Counter
@@ -21,7 +20,7 @@ import numpy as np
 from qasel.datasets.base import Question, Split
 from qasel.errors import QaselError
 from qasel.evaluation.run import Run
-from qasel.files import write_whole
+from qasel.files import FilePath, write_whole
 from qasel.rankers.base import History
 from qasel.text import tokenize
 
@@ -55,13 +54,13 @@ class Baseline(ABC):
     def scores(self, split: Split) -> list[Any]:
         """One array `[candidates]` a question."""
 
-    def save(self, path: str | os.PathLike[str]) -> None:
+    def save(self, path: FilePath) -> None:
         """Write `ranker.json` into the folder `path`."""
         saved = {"ranker": self.name, "state": self.state}
         write_whole(Path(path) / FILE, json.dumps(saved, ensure_ascii=False) + "\n")
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Self:
+    def load(cls, path: FilePath) -> Self:
         """The ranker saved in the folder `path`; `QaselError` if that is not one of this kind."""
         file = Path(path) / FILE
         try:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 import torch
 
@@ -14,7 +15,7 @@ from qasel.results.outcomes import Outcome, just_measured
 from qasel.training import Recipe
 
 
-def chosen_systems(text: str, dataset: str, protocol: str, **settings) -> dict[str, Recipe]:
+def chosen_systems(text: str, dataset: str, protocol: str, **settings: Any) -> dict[str, Recipe]:
     """`paper: variant, variant; paper: variant` → recipes by variant, all under one protocol.
 
     `settings` are those of `chosen_recipes`. Raises `QaselError` for what is not valid.

@@ -12,7 +12,7 @@ import torch
 from qasel.datasets import Dataset
 from qasel.datasets.base import Split
 from qasel.evaluation import Run, evaluate
-from qasel.files import require_writable
+from qasel.files import FilePath, require_writable
 from qasel.rankers.base import History, Ranker
 from qasel.results.ledger import Row, code_revision, versions
 from qasel.text import Vectors, load_vectors, tokenize
@@ -48,7 +48,7 @@ def measure(
     make_ranker: MakeRanker,
     device: torch.device,
     out: Path,
-    data_dir: str | None = None,
+    data_dir: FilePath | None = None,
     *,
     ledger: bool = True,
 ) -> Row:
@@ -76,7 +76,7 @@ def measure(
         run, speed[split.name] = timed_run(ranker, split)
         run.write(folder / f"{split.name}.run")
         result = evaluate(run, split, dataset.scoring)
-        scores[split.name] = result.mean
+        scores[split.name] = dict(result.mean)
         questions[split.name] = result.questions
         per_question[split.name] = result.per_question
     ranker.save(folder)
@@ -126,7 +126,7 @@ def _rounded(values: Any) -> Any:
     return round(values, DIGITS)
 
 
-def vectors_for(recipe: Recipe, dataset: Dataset, data_dir: str | None = None) -> Vectors:
+def vectors_for(recipe: Recipe, dataset: Dataset, data_dir: FilePath | None = None) -> Vectors:
     """The recipe's word vectors, cut to the words of the data set; none if it names none.
 
     Where it asks for `CONTEXTS`, words that have none get theirs from the training texts.

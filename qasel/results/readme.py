@@ -1,6 +1,7 @@
 """The README's tables, ours beside the papers' and each other: `python -m qasel.results.readme`."""
 
 from collections.abc import Iterable
+from typing import Any
 
 import pandas as pd
 
@@ -133,7 +134,7 @@ def _line(row: str, part: pd.DataFrame, columns: list[_Key]) -> list[str]:
     return [row, *cells, " / ".join(runs.values()), _verdicts(known)]
 
 
-def _cell(line) -> str:
+def _cell(line: Any) -> str:
     if line is None:
         return ""
     if pd.isna(line.ours):

@@ -31,7 +31,7 @@ class Table:
 
     title: str
     header: list[str]
-    cells: list[list[str | Marked]]
+    cells: Sequence[Sequence[str | Marked]]
     numbers: set[int]
 
 
@@ -80,7 +80,7 @@ def frame(matrix: Matrix) -> pd.DataFrame:
 def letters(matrix: Matrix) -> dict[str, str]:
     """A letter a system, in the matrix's order; numbers where the alphabet is too short."""
     systems = matrix.systems
-    marks = string.ascii_lowercase
+    marks = list(string.ascii_lowercase)
     if len(systems) > len(marks):
         marks = [str(number) for number in range(1, len(systems) + 1)]
     return dict(zip(systems, marks, strict=False))

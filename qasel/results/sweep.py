@@ -8,6 +8,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from tqdm import tqdm
 
@@ -94,7 +95,8 @@ def _outcomes(
 ) -> Iterator[Row | Failure | None]:
     """What becomes of each recipe, as they end; None now and then, when nothing has."""
     places = [str(folder.absolute()) if folder else None for folder in (out, data_dir)]
-    waiting, running = deque(recipes), {}
+    waiting = deque(recipes)
+    running: dict[Any, Recipe] = {}
     while waiting or running:
         # No more than there are workers, so that one that dies is blamed on its own run only.
         while waiting and len(running) < workers.able():

@@ -2,7 +2,7 @@
 
 import statistics
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, overload
 
 import pandas as pd
 
@@ -84,6 +84,10 @@ def counted(
     return found
 
 
+@overload
+def pick(system: Choices, /) -> str: ...
+@overload
+def pick(*systems: Choices) -> str | None: ...
 def pick(*systems: Choices) -> str | None:
     """The vectors to show systems with: those that all have, the paper's own before others.
 

@@ -53,11 +53,12 @@ def _contexts(
     A context is the mean of the known words in the window, weighted by how rare they are.
     """
     numbers: dict[str, int] = {}
-    tokens, sentence = [], []
+    tokens: list[int] = []
+    lines: list[int] = []
     for i, line in enumerate(sentences):
         tokens += [numbers.setdefault(word, len(numbers)) for word in line]
-        sentence += [i] * len(line)
-    words, token, sentence = list(numbers), np.array(tokens, int), np.array(sentence, int)
+        lines += [i] * len(line)
+    words, token, sentence = list(numbers), np.array(tokens, int), np.array(lines, int)
     known = np.array([word in vectors for word in words], dtype=bool)
     pairs = []  # places of a word and of a known one beside it
     for away in range(1, min(WINDOW, len(token) - 1) + 1):

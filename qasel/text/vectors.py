@@ -1,16 +1,16 @@
 """Pre-trained word vectors by name, from the official zip, a text file or an npz file."""
 
 import functools
-import io
-import os
 import zipfile
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 import numpy as np
 
 from qasel.errors import QaselError
+from qasel.files import FilePath
 from qasel.paths import DATA, data_dirs
 
 KNOWN = {
@@ -66,7 +66,7 @@ class Vectors:
 
 def load_vectors(
     name: str,
-    data_dir: str | os.PathLike[str] | None = None,
+    data_dir: FilePath | None = None,
     words: Iterable[str] | None = None,
 ) -> Vectors:
     """Vectors by name (`sample`, `glove.6B.100d`, …) or from a path to a file of them.
@@ -104,7 +104,7 @@ def _read(name: str, path: Path, keep: frozenset[str] | None) -> Vectors:
         return _read_text(name, str(path), file, keep)
 
 
-def find_vectors(name: str, data_dir: str | os.PathLike[str] | None = None) -> Path:
+def find_vectors(name: str, data_dir: FilePath | None = None) -> Path:
     """The file of the vectors of that name; raises `QaselError` where `load_vectors` would."""
     if name == "sample":
         return DATA / "sample" / "vectors.npz"
@@ -138,9 +138,7 @@ def _read_npz(name: str, path: Path, keep: frozenset[str] | None) -> Vectors:
     return Vectors(name, {w: i for i, w in enumerate(words)}, matrix[rows].astype(np.float32))
 
 
-def _read_text(
-    name: str, where: str, file: io.BufferedIOBase, keep: frozenset[str] | None
-) -> Vectors:
+def _read_text(name: str, where: str, file: IO[bytes], keep: frozenset[str] | None) -> Vectors:
     rows: dict[str, int] = {}
     values: list[np.ndarray] = []
     for number, raw in enumerate(file, start=1):

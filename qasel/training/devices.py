@@ -38,7 +38,7 @@ def seed_all(*parts: int) -> None:
     os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
     torch.use_deterministic_algorithms(True, warn_only=True)
     # Nothing here reads memory before writing it; filling it all the same takes time.
-    torch.utils.deterministic.fill_uninitialized_memory = False
+    torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined]
     seed = 0
     for part in parts:
         seed = seed * 1_000_003 + part

@@ -102,7 +102,8 @@ def joint_loss(
     parts = {
         head.name: level_loss(head.loss, scores[head.name], labels, mask, **how) for head in heads
     }
-    return {"loss": sum(weights.get(name, 1.0) * part for name, part in parts.items()), **parts}
+    first, *others = (weights.get(name, 1.0) * part for name, part in parts.items())
+    return {"loss": sum(others, first), **parts}
 
 
 def ap_loss(scores: Tensor, labels: Tensor, mask: Tensor) -> Tensor:

@@ -4,7 +4,7 @@ import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 import numpy as np
 import torch
@@ -16,13 +16,15 @@ from qasel.evaluation import Run, evaluate
 from qasel.rankers.base import History
 from qasel.text import Vectors, Vocabulary, tokenize
 from qasel.text.contextual import contextual_vectors
-from qasel.text.encoders import load_encoder
+from qasel.text.encoders import Encoder, load_encoder
 from qasel.text.subwords import Subwords
 from qasel.training import checkpoint
 from qasel.training.batching import Batch, EncodedSplit, PairedSplit
 from qasel.training.devices import seed_all
 from qasel.training.recipe import Recipe
 from qasel.training.trainer import Schedule, TrainingData, train
+
+SomeRecipe = TypeVar("SomeRecipe", bound=Recipe)
 
 RANK_BATCH = 60
 """Questions a batch when only ranking."""
@@ -37,11 +39,13 @@ class NeuralRanker(ABC):
     padding; where the recipe has and names an `encoder`, texts are its pieces instead,
     read in pairs (`PairedSplit`), and `vectors` is empty. If the recipe says that it is `frozen`,
     the network does not have the encoder in it: its vectors of the pieces come with the batches.
-    The recipe has a `learning_rate` and a `vectors_rate`.
     """
 
     recipe_type: type[Recipe]
-    network: nn.Module
+    recipe: Any  # of that type, with a `learning_rate` and a `vectors_rate`
+    network: Any  # what `build` gives
+    vocabulary: Vocabulary | Subwords
+    encoder: Encoder | None
 
     def __init__(self, recipe: Recipe, vectors: Vectors, device: torch.device) -> None:
         self.recipe = recipe
@@ -144,12 +148,12 @@ class NeuralRanker(ABC):
     def encode(self, split: Split) -> EncodedSplit:
         """A split for the trained network; words not met before get their pre-trained vectors."""
         if isinstance(self.vocabulary, Vocabulary):
-            self._extend(_words(split))
+            self._extend(self.vocabulary, _words(split))
         self.network.eval()
         return self._on_device(split)
 
     def _on_device(self, split: Split) -> EncodedSplit:
-        if not self.frozen:
+        if not (self.encoder and self.frozen):
             kind = PairedSplit if self.encoder else EncodedSplit
             return kind(split, self.vocabulary, self.device)
         found = contextual_vectors(self.encoder, split.texts, device=self.device)
@@ -181,8 +185,8 @@ class NeuralRanker(ABC):
     def _known(self) -> list[str]:
         return self.vocabulary.words if isinstance(self.vocabulary, Vocabulary) else []
 
-    def _extend(self, words: list[str]) -> None:
-        new = self.vocabulary.extend(words)
+    def _extend(self, vocabulary: Vocabulary, words: list[str]) -> None:
+        new = vocabulary.extend(words)
         if not new:
             return
         # Also when called while only looking: the vectors must stay trainable.
@@ -211,9 +215,10 @@ def _words(split: Split) -> list[str]:
     return [word for text in split.texts for word in tokenize(text)]
 
 
-def recipe_from(values: dict[str, Any], kind: type[Recipe]) -> Recipe:
+def recipe_from(values: dict[str, Any], kind: type[SomeRecipe]) -> SomeRecipe:
     """A recipe from the plain values of `as_dict`; raises `QaselError` if they do not fit."""
+    plain: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in values.items()}
     try:
-        return kind(**{k: tuple(v) if isinstance(v, list) else v for k, v in values.items()})
+        return kind(**plain)
     except TypeError as error:
         raise QaselError(f"not a {kind.__name__}: {error}") from error

@@ -12,6 +12,7 @@ from typing import Any, Self
 from qasel.datasets import Dataset, load_dataset
 from qasel.datasets.registry import COLLECTIONS
 from qasel.errors import QaselError
+from qasel.files import FilePath
 
 SCALES = ("paper", "quick")
 
@@ -55,7 +56,7 @@ class Recipe:
             if not 0 <= getattr(self, name) < 1:
                 raise QaselError(f"setting {name}: must be in [0, 1), got {getattr(self, name)}")
 
-    def load(self, data_dir: str | None = None) -> Dataset:
+    def load(self, data_dir: FilePath | None = None) -> Dataset:
         """The data that the recipe learns from and is measured on."""
         return load_dataset(self.dataset, self.protocol, data_dir)
 

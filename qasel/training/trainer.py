@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterator
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -158,7 +158,7 @@ def _epoch(
     return {name: float(value) / len(data) for name, value in sums.items()}
 
 
-def _precision(device: torch.device):
+def _precision(device: torch.device) -> AbstractContextManager[Any]:
     """bfloat16 products on a GPU, float32 on a CPU."""
     return torch.autocast("cuda", torch.bfloat16) if device.type == "cuda" else nullcontext()
 

@@ -90,8 +90,8 @@ def drawing(
     for _, _, x in columns:
         axis = x + (wide - NUMBER) / 2
         shapes.insert(0, svg.line([(axis, HEAD - 14), (axis, y)], PALE, 1))
-    told = "Distances of this pair, and their parts in each system: " + "; ".join(told)
-    return svg.picture(shapes, SYSTEMS + wide * len(columns) + 4, y + 6, told)
+    label = "Distances of this pair, and their parts in each system: " + "; ".join(told)
+    return svg.picture(shapes, SYSTEMS + wide * len(columns) + 4, y + 6, label)
 
 
 def short(value: float) -> str:

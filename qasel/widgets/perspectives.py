@@ -104,7 +104,9 @@ class PerspectiveExplorer(QuestionExplorer):
     def _run(self, question: Question) -> Any:
         return self.ranker.rank(Split("picked", (question,)))
 
-    def _sides(self, question: Question, shown: tuple[Candidate, ...], seen: dict[int, Any]) -> str:
+    def _sides(
+        self, question: Question, shown: tuple[Candidate, ...], seen: dict[int | None, Any]
+    ) -> str:
         """Both pairs side by side: score and place, and the words with their weights."""
         ranking = self._run(question).ranking(question.id)
         rows = [["<b>score</b>"], ["<b>question</b>"], ["<b>candidate</b>"]]
@@ -161,7 +163,7 @@ def _missing(kind: str, typed: bool) -> str:
     )
 
 
-def _told(found: Differences, seen: dict[int, Any]) -> str:
+def _told(found: Differences, seen: dict[int | None, Any]) -> str:
     """The caption of the comparison vector, with what the effects add up to."""
     margin = number(seen[1].log_odds - seen[0].log_odds, "+")
     return (

@@ -49,7 +49,9 @@ def comparison(found: Differences) -> str:
 
 
 def _values(row: Difference) -> str:
-    return "" if row.right is None else f"({short(row.right)}, {short(row.wrong)}) "
+    if row.right is None or row.wrong is None:
+        return ""
+    return f"({short(row.right)}, {short(row.wrong)}) "
 
 
 def _entries(rows: Sequence[Difference], y: float) -> list[str]:

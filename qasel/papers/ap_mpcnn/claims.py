@@ -68,8 +68,8 @@ def settings(rows: Iterable[Row] | None = None) -> pd.DataFrame:
         means = {value: fmean(scores) for value, scores in setting.ours.items()}
         whole = len(means) == len(setting.paper)
         others = {value: mean for value, mean in means.items() if value != setting.own}
-        rival = max(others, key=others.get) if whole else None
-        found = _test(setting.rows[rival], rows) if whole else None
+        rival = max(others, key=lambda value: others[value]) if whole else None
+        found = None if rival is None else _test(setting.rows[rival], rows)
         lines.append(
             {
                 "setting": setting.name,
@@ -77,7 +77,7 @@ def settings(rows: Iterable[Row] | None = None) -> pd.DataFrame:
                 "recipe": f"{setting.own:g}",
                 "best (paper)": _told(setting.best(setting.paper)),
                 "best (ours)": _told(setting.best(means)) if whole else NOT_RUN,
-                "gap": f"{means[setting.own] - means[rival]:+.3f}" if whole else "",
+                "gap": "" if rival is None else f"{means[setting.own] - means[rival]:+.3f}",
                 "p": f"{found.randomisation.p:.3f}" if found else "",
                 "runs": " / ".join(str(len(setting.ours.get(v, []))) for v in setting.paper),
             }
@@ -144,9 +144,9 @@ def statistics(dataset: Dataset) -> pd.DataFrame:
     """
     known = published(PAPER).query("table == 'table-3'").set_index(["row", "metric"])["value"]
     splits = [dataset.train, dataset.dev, dataset.test]
-    counts = {s.name: (len(s), s.pairs, s.positives) for s in splits}
-    counts["total"] = tuple(map(sum, zip(*counts.values(), strict=True)))
-    found = {}
+    counts = {s.name: [len(s), s.pairs, s.positives] for s in splits}
+    counts["total"] = [sum(column) for column in zip(*counts.values(), strict=True)]
+    found: dict[tuple[str, str], dict[str, str]] = {}
     for name, (questions, pairs, positives) in counts.items():
         ours = {"questions": questions, "pairs": pairs, "relevant": positives / pairs}
         for metric, value in ours.items():

@@ -10,8 +10,9 @@ Shapes: U different words, R sentences (or pairs), L words of the longest, M wid
 taps, F filters, p parts of an input (1, or 2 with the weighted copy beside the vector).
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import cast
 
 import torch
 from torch import Tensor, nn
@@ -59,9 +60,13 @@ class HolisticConvolution(nn.Module):
             nn.Conv1d(self.parts * size, filters, width) for width in self.widths
         )
 
+    @property
+    def _convolutions(self) -> list[nn.Conv1d]:
+        return list(cast(Iterable[nn.Conv1d], self.convolutions))
+
     def project(self, words: Tensor) -> Tensor:
         """Words `[U, d]` → the table `[U, T, p, F]`; row 0 must be zeros."""
-        weights = [c.weight.unflatten(1, (self.parts, -1)) for c in self.convolutions]
+        weights = [c.weight.unflatten(1, (self.parts, -1)) for c in self._convolutions]
         taps = torch.cat([w.permute(2, 3, 1, 0) for w in weights], dim=1)  # [d, T, p, F]
         return (words @ taps.flatten(1)).view(len(words), *taps.shape[1:])
 
@@ -129,7 +134,7 @@ class HolisticConvolution(nn.Module):
         if winners.weight is not None:
             sums = sums + winners.weight * copy[0]
         by_width = [part.sum(1) for part in sums.split(list(self.widths), dim=1)]
-        bias = torch.stack([convolution.bias for convolution in self.convolutions])
+        bias = torch.stack([c.bias for c in self._convolutions if c.bias is not None])
         return (torch.stack(by_width, dim=1) + bias).tanh()
 
     @staticmethod

@@ -1,6 +1,7 @@
 """The figures of paper 5, from the recipe and from the ledger."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -111,7 +112,7 @@ def table_4(rows: Iterable[Row]) -> HouseFigure | None:
         _setting(axes, setting)
     for axes in grid[:, 0]:
         axes.set_ylabel("test MAP")
-    dot = {"marker": "o", "markersize": 6, "color": colour(MAIN)}
+    dot: dict[str, Any] = {"marker": "o", "markersize": 6, "color": colour(MAIN)}
     handles = [
         Line2D([], [], color=INK, linestyle="--", marker="s", markersize=5, label="paper"),
         Line2D([], [], **dot, label="our mean"),

@@ -36,10 +36,12 @@ def settings_of(rows: Iterable[Row] | None = None) -> list[OneSetting]:
     the recipe itself was run with; without a run of it there are none.
     """
     runs = counted(PAPER, rows)
-    vectors = pick(runs.get((MAIN, DATASET), {}))
+    own_runs = runs.get((MAIN, DATASET))
+    vectors = pick(own_runs) if own_runs else ""
     known = published(PAPER).query("metric == 'MAP' and kind == 'own'")
     paper = known.set_index("row")["value"]
-    default, found = recipe(), {}
+    default = recipe()
+    found: dict[str, OneSetting] = {}
     for row, change in SETTINGS.items():
         ((key, value),) = change.items()
         own = getattr(default, key)

@@ -30,6 +30,11 @@ class APMPCNN(nn.Module):
     A word whose vector is all 0 is unknown: all such words have one vector, drawn once.
     """
 
+    unknown: Tensor
+    content: Tensor
+    idf: Tensor
+    unseen: Tensor
+
     def __init__(
         self,
         vectors: Tensor,

@@ -103,7 +103,7 @@ def map_figure(sentence: Sentence, width: int, title: str) -> HouseFigure:
     _cells(axes, maps, top=max(float(np.abs(maps).max()), 1e-9))
     for number in range(len(maps)):
         window, _ = sentence.winner(width, number)
-        frame = {"fill": False, "edgecolor": INK, "linewidth": 2.2}
+        frame: dict[str, Any] = {"fill": False, "edgecolor": INK, "linewidth": 2.2}
         axes.add_patch(Rectangle((window - 0.5, number - 0.5), 1, 1, **frame))
     first = sentence.first[width - 1]
     told = [_window(sentence.words, first + i, width) for i in range(maps.shape[1])]

@@ -2,7 +2,7 @@
 
 import numpy as np
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn import functional as F
 
 from qasel.datasets.base import Candidate, Question, Split
@@ -12,7 +12,7 @@ from qasel.papers.ap_mpcnn.inside import Inside, look
 from qasel.papers.ap_mpcnn.model import APMPCNN
 from qasel.papers.ap_mpcnn.negatives import choose, triplet_loss
 from qasel.papers.ap_mpcnn.recipes import APMPCNNRecipe
-from qasel.text import tokenize
+from qasel.text import Vocabulary, tokenize
 from qasel.text.features.overlap import Idf
 from qasel.training.batching import Batch
 from qasel.training.neural import NeuralRanker
@@ -25,8 +25,9 @@ class APMPCNNRanker(NeuralRanker):
     recipe_type = APMPCNNRecipe
     recipe: APMPCNNRecipe
     network: APMPCNN
+    vocabulary: Vocabulary
 
-    def build(self, vectors: Tensor) -> nn.Module:
+    def build(self, vectors: Tensor) -> APMPCNN:
         """The network in the recipe's sizes, with the recipe's parts."""
         r = self.recipe
         return APMPCNN(
@@ -98,7 +99,7 @@ class APMPCNNRanker(NeuralRanker):
         vectors = torch.from_numpy(compared).to(self.device)
         return self.network.eval().predict(vectors).cpu().numpy()
 
-    def _extend(self, words: list[str]) -> None:
-        known = len(self.vocabulary)
-        super()._extend(words)
-        self.network.add_words(self.vocabulary.words[known:])
+    def _extend(self, vocabulary: Vocabulary, words: list[str]) -> None:
+        known = len(vocabulary)
+        super()._extend(vocabulary, words)
+        self.network.add_words(vocabulary.words[known:])

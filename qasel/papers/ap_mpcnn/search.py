@@ -6,8 +6,10 @@ here a window is summed and compared while its words' rows are in the cache.
 
 import numpy as np
 import torch
-from numba import config, njit, prange, set_num_threads
+from numba import njit, prange
 from torch import Tensor
+
+from qasel.layers.compiled import take_torchs_threads
 
 
 def largest_windows(
@@ -18,16 +20,15 @@ def largest_windows(
     `table` `[U, T, p, F]` is float32, `place` `[R, L]` and `weight` as there; of equal windows
     the first is taken.
     """
-    set_num_threads(min(torch.get_num_threads(), config.NUMBA_NUM_THREADS))
+    take_torchs_threads()
     filters = table.shape[3]
     start = np.empty((len(place), widths, filters), dtype=np.int64)
-    scaled = weight is not None
     _search(
         table.detach().reshape(len(table), -1).numpy(),
         place.numpy(),
         length.numpy(),
-        weight.detach().numpy() if scaled else np.empty((1, 1), dtype=np.float32),
-        scaled,
+        np.empty((1, 1), dtype=np.float32) if weight is None else weight.detach().numpy(),
+        weight is not None,
         wide,
         start,
     )

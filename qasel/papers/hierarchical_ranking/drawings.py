@@ -52,7 +52,8 @@ def backbone(recipe: HierarchicalRecipe) -> Diagram:
 def wiring(scheme: Scheme, recipe: HierarchicalRecipe) -> Diagram:
     """A scheme from bottom to top: each head's own features, what it reads, its loss."""
     size = feature_size(recipe)
-    boxes, arrows = {}, []
+    boxes: dict[str, Box] = {}
+    arrows = []
     place = {head.name: i for i, head in enumerate(scheme.heads)}
     middle = (len(scheme.heads) - 1) / 2
     for head in scheme.heads:

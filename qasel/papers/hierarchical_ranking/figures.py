@@ -96,7 +96,8 @@ def _table(rows: Iterable[Row], table: str, title: str) -> HouseFigure | None:
 
 def list_loss(rows: Iterable[Row]) -> HouseFigure | None:
     """Figure 4: the list loss while training, PRI(list) against the list level alone."""
-    runs, used = counted(PAPER, rows), set()
+    runs = counted(PAPER, rows)
+    used: set[str] = set()
     panels = {}
     for dataset, shown in DATASETS.items():
         systems = _histories(runs, dataset, ("PRI(list)", "CA(list)"), "list", used)
@@ -109,7 +110,8 @@ def list_loss(rows: Iterable[Row]) -> HouseFigure | None:
 
 def dev_map(rows: Iterable[Row]) -> HouseFigure | None:
     """MAP on the development split after each epoch, a panel for each level that ranks."""
-    runs, used = counted(PAPER, rows), set()
+    runs = counted(PAPER, rows)
+    used: set[str] = set()
     panels = {}
     for dataset, shown in DATASETS.items():
         for level in LEVELS:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from qasel.datasets.base import Candidate, Question, Split
 from qasel.evaluation import Run
@@ -39,7 +39,7 @@ class HierarchicalRanker(NeuralRanker):
     recipe: HierarchicalRecipe
     network: CompareAggregate
 
-    def build(self, vectors: Tensor) -> nn.Module:
+    def build(self, vectors: Tensor) -> CompareAggregate:
         """The backbone with the variant's heads."""
         r = self.recipe
         return CompareAggregate(
@@ -67,12 +67,11 @@ class HierarchicalRanker(NeuralRanker):
     def rank_heads(self, split: Split) -> dict[str, Run]:
         """One run a head, by name: how each level of ranking orders the candidates."""
         data = self.encode(split)
-        return {
-            head.name: self.run_of(
-                data, lambda batch, name=head.name: self.network(batch)[name], head.name
-            )
-            for head in self.recipe.scheme.heads
-        }
+
+        def run_of(name: str) -> Run:
+            return self.run_of(data, lambda batch: self.network(batch)[name], name)
+
+        return {head.name: run_of(head.name) for head in self.recipe.scheme.heads}
 
     @torch.inference_mode()
     def attention(self, question: str, answer: str) -> Attention:

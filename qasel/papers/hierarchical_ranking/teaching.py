@@ -67,7 +67,9 @@ def supervision(questions: Iterable[Question]) -> dict[str, int]:
     }
 
 
-def scheme_table(settings: HierarchicalRecipe, names: Iterable[str] = tuple(SCHEMES)):
+def scheme_table(
+    settings: HierarchicalRecipe, names: Iterable[str] = tuple(SCHEMES)
+) -> pd.DataFrame:
     """Each scheme: what each head's features are made of, their size, the parameters.
 
     Parameters are those of the network without its word vectors, which all schemes share.
@@ -117,8 +119,8 @@ def pulls(scores: Tensor, labels: Tensor, margin: float) -> pd.DataFrame:
     found = {}
     for name, loss in losses.items():
         leaf = scores.clone().requires_grad_()
-        loss(leaf).backward()
-        found[name] = (0.0 - leaf.grad[0]).numpy()
+        (gradient,) = torch.autograd.grad(loss(leaf), leaf)
+        found[name] = (0.0 - gradient[0]).numpy()
     return pd.DataFrame(found)
 
 

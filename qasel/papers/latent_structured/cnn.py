@@ -82,7 +82,7 @@ class PairCNN(NeuralRanker):
     recipe: StructuredRecipe
     network: PairNetwork
 
-    def build(self, vectors: Tensor) -> nn.Module:
+    def build(self, vectors: Tensor) -> PairNetwork:
         """The network in the recipe's sizes."""
         r = self.recipe
         return PairNetwork(

@@ -87,7 +87,9 @@ Find = Callable[[np.ndarray], tuple[np.ndarray, float]]
 """Weights → Psi of the most violating rankings `[d]` and their loss, both means over lists."""
 
 
-def structural_svm(cuts: Cuts, correct: np.ndarray, find: Find, scale: float, epsilon: float):
+def structural_svm(
+    cuts: Cuts, correct: np.ndarray, find: Find, scale: float, epsilon: float
+) -> tuple[np.ndarray, float]:
     """The convex problem: add the worst cut until none is violated by more than epsilon.
 
     Returns the weights `[d]` and the objective. `scale` multiplies the slack (a mean over

@@ -10,7 +10,7 @@ import numpy as np
 from numba import njit, prange
 
 from qasel.interleaving import ap_loss_of, best_ranking, harmonic, stacks
-from qasel.papers.latent_structured.cutting_plane import cccp
+from qasel.papers.latent_structured.cutting_plane import Find, cccp
 from qasel.papers.latent_structured.inference import greedy_ranking
 from qasel.papers.latent_structured.lists import Lists
 from qasel.papers.latent_structured.perceptron import EXACT, SEARCHES, Learnt
@@ -60,7 +60,13 @@ def svm_map(train: Lists, dev_map: Callable[[np.ndarray], float], *, C: float) -
     return _learn(train, dev_map, lambda _weights: features, find, C)
 
 
-def _learn(train, dev_map, correct, find, scale: float) -> Learnt:
+def _learn(
+    train: Lists,
+    dev_map: Callable[[np.ndarray], float],
+    correct: Callable[[np.ndarray], np.ndarray],
+    find: Find,
+    scale: float,
+) -> Learnt:
     rows: list[dict[str, float]] = []
 
     def on_round(number: int, weights: np.ndarray, objective: float, cuts: int) -> None:

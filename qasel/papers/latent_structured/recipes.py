@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 
 from qasel.datasets import Dataset, load_dataset
 from qasel.errors import QaselError
+from qasel.files import FilePath
 from qasel.papers.latent_structured.folds import FOLDS, fold_of
 from qasel.training.recipe import SCALES, Recipe, usual_protocol, usual_vectors
 
@@ -89,7 +90,7 @@ class StructuredRecipe(Recipe):
         kind = type(self)
         return replace(self, variant=CNN, costs=kind.costs, epochs=kind.epochs, cut=kind.cut)
 
-    def load(self, data_dir: str | None = None) -> Dataset:
+    def load(self, data_dir: FilePath | None = None) -> Dataset:
         """The data set, folded as the variant wants it.
 
         The CNN learns from all training questions; the other learners get no signal from lists

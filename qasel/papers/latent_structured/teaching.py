@@ -23,6 +23,7 @@ from qasel.figures.style import (
 from qasel.interleaving import ap_loss_of, best_ranking, grid, harmonic, stacks, structured_hinge
 from qasel.papers import teaching as shared
 from qasel.papers.latent_structured.inference import (
+    Method,
     all_interleavings,
     greedy_ranking,
     most_violating,
@@ -100,7 +101,8 @@ def best_permutation(
 ) -> tuple[tuple[int, ...], float, int]:
     """The best of all N! rankings, its objective, and how many there are."""
     v, s, y = harmonic(len(scores)), np.asarray(scores), np.asarray(labels, bool)
-    best, highest, tried = (), -np.inf, 0
+    best: tuple[int, ...] = ()
+    highest, tried = -np.inf, 0
     for ranking in itertools.permutations(range(len(scores))):
         value = float(v @ s[list(ranking)] + C * ap_loss_of(np.array(ranking), y))
         tried += 1
@@ -167,7 +169,11 @@ def grid_figure(scores: Sequence[float], labels: Sequence[int], C: float) -> Hou
     names = names_of(labels)
     figure = new_figure(2.0 + 1.6 * best.shape[0], 1.6 + 1.0 * best.shape[1])
     axes = figure.subplots()
-    for method, shade, style, shift in (("greedy", ORANGE, "--", 0.05), ("exact", BLUE, "-", 0)):
+    drawn: tuple[tuple[Method, str, str, float], ...] = (
+        ("greedy", ORANGE, "--", 0.05),
+        ("exact", BLUE, "-", 0),
+    )
+    for method, shade, style, shift in drawn:
         ranking, objective = most_violating(scores, labels, C=C, method=method)
         steps = np.cumsum([[y[i], not y[i]] for i in ranking], axis=0)
         path = np.vstack([[0, 0], steps]) + shift

@@ -28,7 +28,7 @@ def figures(
     `rows` default to the ledger.
     """
     rows = list(read_ledger(PAPER) if rows is None else rows)
-    found = {f"{PAPER}-agent": architecture()}
+    found: dict[str, HouseFigure | None] = {f"{PAPER}-agent": architecture()}
     found |= {f"{PAPER}-{name}": table(rows, name) for name in TABLES}
     found[f"{PAPER}-training"] = training(rows)
     return drawn(found, note)

@@ -44,7 +44,7 @@ class PreRanking(NeuralRanker):
     recipe: MSRankerRecipe
     network: PreRanker
 
-    def build(self, vectors: Tensor) -> nn.Module:
+    def build(self, vectors: Tensor) -> PreRanker:
         """The network in the recipe's sizes."""
         r = self.recipe
         reader = make_reader(r, vectors, self.encoder)
@@ -104,7 +104,7 @@ class MSRanker(NeuralRanker):
 
         return Split(split.name, tuple(sorted_list(question) for question in split))
 
-    def build(self, vectors: Tensor) -> nn.Module:
+    def build(self, vectors: Tensor) -> Agent:
         """The agent in the recipe's sizes."""
         r = self.recipe
         return Agent(
@@ -118,7 +118,7 @@ class MSRanker(NeuralRanker):
             gate=r.gate,
         )
 
-    def start(self, vectors: Tensor) -> nn.Module:
+    def start(self, vectors: Tensor) -> Agent:
         """The agent, at first as good as the pre-ranker: what only the agent has counts nothing.
 
         (The paper hands over encoding and attention only. Started so, with the credit of the step

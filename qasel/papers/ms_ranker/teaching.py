@@ -18,6 +18,7 @@ from qasel.papers.ms_ranker.ranker import MSRanker
 from qasel.papers.ms_ranker.recipes import PAPER
 from qasel.papers.ms_ranker.rewards import prefix_precisions, rewards
 from qasel.text import tokenize
+from qasel.training.batching import Batch
 
 chosen_recipes = partial(shared.chosen_recipes, PAPER)
 shapes, untrained = shared.shapes, shared.untrained
@@ -234,7 +235,7 @@ def evidence_effect(ranker: MSRanker, split: Split) -> pd.DataFrame:
     return frame
 
 
-def _scores(ranker: MSRanker, batch, gather: bool) -> Tensor:
+def _scores(ranker: MSRanker, batch: Batch, gather: bool) -> Tensor:
     log_p = ranker.network(batch, gather=gather).log_p
     return log_p[..., 1] - log_p[..., 0]
 

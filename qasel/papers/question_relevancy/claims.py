@@ -1,6 +1,6 @@
 """What the paper says of its systems, beside the same in our runs."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 import pandas as pd
 
@@ -13,9 +13,9 @@ from qasel.papers.question_relevancy.recipes import (
     SIM,
     STL,
 )
-from qasel.results.compare import significance
+from qasel.results.compare import Significance, significance
 from qasel.results.ledger import Row, mean_score, read_ledger
-from qasel.results.tables import counted, pick, published
+from qasel.results.tables import Choices, counted, pick, published
 
 DATASET = "semeval-cqa"
 TESTS = {"test": "2016", LATER_TEST: "2017"}
@@ -57,7 +57,7 @@ def claims(rows: Iterable[Row] | None = None) -> pd.DataFrame:
     return pd.DataFrame(lines)
 
 
-def _verdict(found) -> str:
+def _verdict(found: Significance | None) -> str:
     if found is None:
         return ""
     sign = "better" if found.t.difference > 0 else "not better"
@@ -82,6 +82,6 @@ def against_search(rows: Iterable[Row] | None = None) -> list[str]:
     return told
 
 
-def _mean(runs, name: str, split: str) -> float | None:
+def _mean(runs: Mapping[tuple[str, str], Choices], name: str, split: str) -> float | None:
     choice = runs.get((name, DATASET), {})
     return mean_score(choice[pick(choice)], "map", split) if choice else None

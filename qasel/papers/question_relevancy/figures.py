@@ -42,7 +42,7 @@ def figures(
     `rows` default to the ledger.
     """
     rows = list(read_ledger(PAPER) if rows is None else rows)
-    found = {f"{PAPER}-network": architecture()}
+    found: dict[str, HouseFigure | None] = {f"{PAPER}-network": architecture()}
     found |= {f"{PAPER}-{name}": table(rows, name) for name in TABLES}
     found[f"{PAPER}-learning-curve"] = learning_curve(rows)
     found[f"{PAPER}-hyperparameters"] = hyperparameters(rows)

@@ -16,6 +16,9 @@ class MultiTask(nn.Module):
     what it makes of both texts joins the features. `classes` is task → number of classes.
     """
 
+    mean: Tensor
+    deviation: Tensor
+
     def __init__(
         self,
         features: int,
@@ -26,6 +29,7 @@ class MultiTask(nn.Module):
         encoder: "PairLSTM | None" = None,
     ) -> None:
         super().__init__()
+        self.classes = dict(classes)
         self.encoder = encoder
         inputs = features + (encoder.size if encoder else 0)
         self.shared = nn.Sequential(nn.Linear(inputs, width), nn.ReLU(), nn.Dropout(dropout))
@@ -74,7 +78,8 @@ class PairLSTM(nn.Module):
         return torch.cat([_encoded(lstm, pairs.texts, numbers) for lstm, numbers in sides], 1)
 
 
-def _encoded(lstm: nn.LSTM, texts: Texts, numbers: Tensor) -> Tensor:
+def _encoded(lstm: nn.LSTM, texts: Texts | None, numbers: Tensor | None) -> Tensor:
     """The top layer's last states both ways, `[pairs, 2 hidden]`; each text is read once."""
+    assert texts is not None and numbers is not None  # noqa: PT018
     different, place = numbers.unique(return_inverse=True)
     return last_states(lstm, *texts.words(different))[place]

@@ -10,6 +10,7 @@ import numpy as np
 import torch
 from joblib import Memory
 from torch import Tensor
+from torch.nn import functional as F
 
 from qasel.datasets import PairTask, pairs_of
 from qasel.datasets.base import Split
@@ -112,10 +113,10 @@ class RelevancyRanker:
 
     def losses(self, batch: TaskBatch) -> dict[str, Tensor]:
         """Cross entropy of each task, and `loss`: the main one's and, weighted, the others'."""
-        parts = {
-            name: torch.nn.functional.nll_loss(self.network(pairs, name), pairs.labels)
-            for name, pairs in batch.parts.items()
-        }
+        parts = {}
+        for name, pairs in batch.parts.items():
+            assert pairs.labels is not None  # as these are training pairs
+            parts[name] = F.nll_loss(self.network(pairs, name), pairs.labels)
         others = sum(loss for name, loss in parts.items() if name != MAIN_TASK)
         return parts | {"loss": parts[MAIN_TASK] + self.recipe.auxiliary_weight * others}
 
@@ -171,8 +172,11 @@ class RelevancyRanker:
         """Write recipe, weights, the tasks' sizes and the texts of idf to a folder."""
         folder = Path(folder)
         folder.mkdir(parents=True, exist_ok=True)
-        classes = {name: layers[-1].out_features for name, layers in self.network.own.items()}
-        values = {"recipe": self.recipe.as_dict(), "classes": classes, "corpus": self.corpus}
+        values = {
+            "recipe": self.recipe.as_dict(),
+            "classes": self.network.classes,
+            "corpus": self.corpus,
+        }
         checkpoint.save(folder / MODEL, self.network.state_dict(), values)
         write_whole(folder / "recipe.json", json.dumps(self.recipe.as_dict(), indent=1) + "\n")
 
@@ -199,8 +203,9 @@ def _sides(task: PairTask) -> Sides:
     return [pair.left for pair in task.pairs], [pair.right for pair in task.pairs]
 
 
-def _numbers(texts: Texts | None, sides: Sides) -> list[Tensor | None]:
-    return [texts.numbers(side) if texts else None for side in sides]
+def _numbers(texts: Texts | None, sides: Sides) -> tuple[Tensor | None, Tensor | None]:
+    left, right = (texts.numbers(side) if texts else None for side in sides)
+    return left, right
 
 
 def _standardised(features: Tensor, mean: Tensor, deviation: Tensor) -> Tensor:

@@ -2,8 +2,9 @@
 
 from dataclasses import dataclass, replace
 
-from qasel.datasets import Dataset, load_dataset, load_pairs, pairs_of
+from qasel.datasets import Dataset, PairTask, load_dataset, load_pairs, pairs_of
 from qasel.errors import QaselError
+from qasel.files import FilePath
 from qasel.text.features.bags import TRIGRAMS, WORDS
 from qasel.text.features.distances import COLUMNS, NAMES
 from qasel.text.features.tfidf import TFIDF_NAMES
@@ -106,7 +107,7 @@ class RelevancyRecipe(Recipe):
         """Whether any of the distances is one of tf-idf vectors."""
         return not set(self.features).isdisjoint(TFIDF_NAMES)
 
-    def load(self, data_dir: str | None = None) -> Dataset:
+    def load(self, data_dir: FilePath | None = None) -> Dataset:
         """The data set, with the later test as a split of its own and the auxiliary tasks.
 
         SemEval-2017 has the train and dev splits of 2016, so one training serves both tests.
@@ -123,7 +124,7 @@ class RelevancyRecipe(Recipe):
         tasks = {name: self._task(name, data_dir) for name in self.auxiliary}
         return replace(data, splits=splits, tasks=tasks)
 
-    def _task(self, name: str, data_dir: str | None):
+    def _task(self, name: str, data_dir: FilePath | None) -> PairTask:
         if name != "QA":
             return load_pairs(TASKS[name], data_dir)
         if self.dataset == "semeval-cqa":

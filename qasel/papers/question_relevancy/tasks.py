@@ -54,8 +54,10 @@ class Pairs:
 
     def of(self, index: Tensor) -> "Pairs":
         """The pairs with these numbers `[chosen]`."""
-        parts = (self.features, self.left, self.right, self.labels)
-        return Pairs(*(None if part is None else part[index] for part in parts), self.texts)
+        left, right, labels = (
+            None if part is None else part[index] for part in (self.left, self.right, self.labels)
+        )
+        return Pairs(self.features[index], left, right, labels, self.texts)
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,7 @@
 """What the notebook of paper 4 shows: distances one by one, ceilings, what the network holds."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -22,7 +23,7 @@ REPRESENTATIONS = {"MeanEmb": "mean embedding", "Unigrams": "unigrams", "Trigram
 HIT, MISS = BLUE, VERMILLION
 
 
-def chosen_recipes(systems: str, dataset: str, **settings) -> dict[str, Recipe]:
+def chosen_recipes(systems: str, dataset: str, **settings: Any) -> dict[str, Recipe]:
     """The recipes of the systems named (with commas between); see `teaching.chosen_recipes`."""
     return shared.chosen_recipes(PAPER, systems, dataset, **settings)
 

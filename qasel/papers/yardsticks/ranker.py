@@ -1,16 +1,17 @@
 """Fine-tuned cross-encoders as rankers: the honest yardstick, and the papers' ideas on top."""
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from qasel.datasets.base import Split
 from qasel.papers.yardsticks.lists import cut_lists
 from qasel.papers.yardsticks.model import CrossEncoder
 from qasel.papers.yardsticks.recipes import EVIDENCE, CrossEncoderRecipe
-from qasel.training.batching import Batch, EncodedSplit
+from qasel.text.encoders import Encoder
+from qasel.training.batching import Batch
 from qasel.training.losses import joint_loss
 from qasel.training.neural import NeuralRanker
-from qasel.training.trainer import Schedule
+from qasel.training.trainer import Schedule, TrainingData
 
 
 class CrossEncoderRanker(NeuralRanker):
@@ -19,8 +20,9 @@ class CrossEncoderRanker(NeuralRanker):
     recipe_type = CrossEncoderRecipe
     recipe: CrossEncoderRecipe
     network: CrossEncoder
+    encoder: Encoder
 
-    def build(self, vectors: Tensor) -> nn.Module:
+    def build(self, vectors: Tensor) -> CrossEncoder:
         """The pre-trained encoder with the variant's heads, those untrained."""
         r = self.recipe
         return CrossEncoder(
@@ -33,7 +35,7 @@ class CrossEncoderRanker(NeuralRanker):
             evidence=r.variant == EVIDENCE,
         )
 
-    def training_data(self, split: Split) -> EncodedSplit:
+    def training_data(self, split: Split) -> TrainingData:
         """Whole lists, but for wrong candidates of the longest ones."""
         return super().training_data(cut_lists(split, self.recipe.cut, self.recipe.seed))
 

@@ -1,6 +1,7 @@
 """Recipes of the yardsticks; what they need beyond the common fields, cross-encoders have."""
 
 from dataclasses import dataclass
+from typing import Any
 
 from qasel.errors import QaselError
 from qasel.layers.heads import LIST, PAIR, POINT, PROGRESSIVE, Head, Scheme
@@ -145,7 +146,7 @@ def recipe(
     }
     if variant in BASELINES:
         return BaselineRecipe(**common)
-    settings = {} if dataset == "trecqa" else dict(_LISTS)
+    settings: dict[str, Any] = {} if dataset == "trecqa" else dict(_LISTS)
     if scale == "quick":
         settings |= QUICK
     return CrossEncoderRecipe(**common, **settings, encoder=vectors or STANDIN)

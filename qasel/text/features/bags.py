@@ -1,9 +1,9 @@
 """Texts as bags of words and of trigrams, counted once each, however many pairs they are in."""
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -99,7 +99,7 @@ def _threes(bags: Sequence[Sequence[str]], vocabulary: Sequence[str]) -> list[li
     return [[(a * size + b) * size + c for a, b, c in _windows(row)] for row in rows]
 
 
-def _counted(bags: Sequence[Sequence[Hashable]]) -> tuple[list, csr_array]:
+def _counted(bags: Sequence[Sequence[Any]]) -> tuple[list, csr_array]:
     """The different things in all bags, sorted, and how often each bag has each."""
     things = sorted(set(chain.from_iterable(bags)))
     number = {thing: i for i, thing in enumerate(things)}

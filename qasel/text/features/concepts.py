@@ -4,7 +4,6 @@ Gabrilovich and Markovitch (2007) take the articles of Wikipedia; here the docum
 of a split or of a file or folder that the user names.
 """
 
-import os
 from collections.abc import Collection, Sequence
 from pathlib import Path
 
@@ -16,13 +15,14 @@ from sklearn.preprocessing import normalize
 from qasel.datasets.base import Split
 from qasel.datasets.lines import read_lines
 from qasel.errors import QaselError
+from qasel.files import FilePath
 from qasel.text.features.stems import stems
 
 ENDINGS = (".txt", ".txt.gz")
 """Ends of the names of a corpus folder's files."""
 
 
-def documents(corpus: Split | tuple[str, ...] | str | os.PathLike[str]) -> tuple[str, ...]:
+def documents(corpus: Split | tuple[str, ...] | FilePath) -> tuple[str, ...]:
     """The different documents of a corpus.
 
     Of a split: a question's candidates, in the order of the file, are one document (WikiQA's

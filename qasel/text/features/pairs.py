@@ -12,7 +12,7 @@ from tqdm.auto import tqdm
 
 from qasel.datasets.base import Split
 from qasel.errors import QaselError
-from qasel.files import require_writable
+from qasel.files import FilePath, require_writable
 from qasel.text.features.concepts import Concepts, documents
 from qasel.text.features.sequences import (
     greedy_string_tiling,
@@ -45,7 +45,7 @@ List = tuple[str, tuple[str, ...]]
 def pair_features(
     split: Split,
     *,
-    corpus: Split | tuple[str, ...] | str | os.PathLike[str],
+    corpus: Split | tuple[str, ...] | FilePath,
     parser: str = PARSER,
     workers: int | None = None,
 ) -> list[np.ndarray]:
@@ -93,8 +93,7 @@ def _features(
         asked = stems(question)
         columns = [[feature(asked, stems(text)) for text in candidates] for feature in OF_WORDS]
         columns.append([ptk(trees[question], trees[text]) for text in candidates])
-        columns.append(space.similarity(question, candidates))
-        rows.append(np.column_stack(columns))
+        rows.append(np.column_stack([*columns, space.similarity(question, candidates)]))
     return np.concatenate(rows)
 
 

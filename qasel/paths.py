@@ -1,22 +1,32 @@
-"""Where the project's own files lie: the bundled sample, the checksums, the ledger."""
+"""Where the project's own files lie: the bundled sample, the checksums, the ledger, notebooks."""
 
 import os
 from pathlib import Path
 
 from qasel.files import FilePath
 
-ROOT = Path(__file__).resolve().parent.parent
-"""The checkout's root folder (the package is installed editable)."""
+
+def root_of(package: Path) -> Path:
+    """The checkout around a package folder, or what an installed package carries of it."""
+    carried = package / "carried"  # only in a wheel: see pyproject.toml
+    return carried if carried.is_dir() else package.parent
+
+
+ROOT = root_of(Path(__file__).resolve().parent)
+"""The checkout's root folder, or a copy of its `data` and `notebooks` inside the package."""
 
 DATA = ROOT / "data"
 """The bundled sample, the checksums of the public files and the ledger."""
 
-FIGURES = ROOT / "figures"
+CHECKOUT = (ROOT / "pyproject.toml").exists()
+"""Whether the package lies in a checkout."""
+
+FIGURES = ROOT / "figures" if CHECKOUT else Path("figures")
 NOTEBOOKS = ROOT / "notebooks"
 
 
 def results_dir() -> Path:
-    """The ledger's folder: `$QASEL_RESULTS`, else `data/results` of the checkout."""
+    """The ledger's folder: `$QASEL_RESULTS`, else `data/results`."""
     return Path(os.environ.get("QASEL_RESULTS") or DATA / "results")
 
 

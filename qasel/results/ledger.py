@@ -18,7 +18,7 @@ from typing import Any
 
 from qasel.errors import QaselError
 from qasel.files import write_whole
-from qasel.paths import ROOT, results_dir
+from qasel.paths import CHECKOUT, ROOT, results_dir
 
 VERSIONED = (
     "numpy", "torch", "nltk", "ir-measures", "pytrec-eval-terrier", "scikit-learn", "clarabel",
@@ -101,7 +101,13 @@ def versions() -> dict[str, str]:
 
 
 def code_revision() -> str:
-    """The commit of the checkout, with `+` when the package differs from it."""
+    """The commit of the checkout, with `+` when the package differs from it.
+
+    Outside a checkout there is none, whatever repository the package may have been installed in:
+    then it is the package's version.
+    """
+    if not CHECKOUT:
+        return f"version {importlib.metadata.version('qasel')}"
 
     def git(*arguments: str) -> str:
         command = ["git", "-C", str(ROOT), *arguments]

@@ -13,6 +13,7 @@ from qasel.datasets import Dataset
 from qasel.datasets.base import Split
 from qasel.evaluation import Run, evaluate
 from qasel.files import FilePath, require_writable
+from qasel.paths import results_dir
 from qasel.rankers.base import History, Ranker
 from qasel.results.ledger import Row, code_revision, versions
 from qasel.text import Vectors, load_vectors, tokenize
@@ -67,6 +68,8 @@ def measure(
     vectors = vectors_for(recipe, dataset, data_dir)
     # Before the hours of training, and after all that may be wrong with the input.
     require_writable(folder)
+    if ledger:
+        require_writable(results_dir() / recipe.paper)
     ranker = make_ranker(recipe, vectors, device)
     tasks = {"tasks": dataset.tasks} if dataset.tasks else {}
     history = ranker.fit(dataset.train, dataset.dev, folder, **tasks)

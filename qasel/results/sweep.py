@@ -44,7 +44,6 @@ def check(recipes: Iterable[Recipe], out: Path, data_dir: Path | None = None) ->
 
     Data sets are read, as each paper's row wants them; word vectors are only looked for.
     """
-    require_writable(out)
     alike = {(r.paper, r.variant, r.dataset, r.protocol, r.vectors): r for r in recipes}
     for recipe in alike.values():
         try:
@@ -56,6 +55,7 @@ def check(recipes: Iterable[Recipe], out: Path, data_dir: Path | None = None) ->
                 find_vectors(recipe.vectors, data_dir)
         except QaselError as error:
             raise QaselError(f"{told(recipe)}: {error}; nothing was run") from error
+    require_writable(out)
 
 
 def sweep(
@@ -69,8 +69,10 @@ def sweep(
 
     One that fails stops no other. Where a worker dies, another goes on with its run, from the
     checkpoint in `out/SLUG`; a run that four workers died of has failed. Each row is passed
-    to `tell`. A bar shows the runs done and the time left.
+    to `tell`. A bar shows the runs done and the time left. Raises `QaselError` for a ledger that
+    cannot be written.
     """
+    require_writable(results_dir())
     recipes = list(recipes)
     failures = []
     with tqdm(total=len(recipes), desc="sweep", unit="run", smoothing=0) as bar:

@@ -121,6 +121,13 @@ def test_cuda_without_one(capsys, tmp_path):
     one_error_line(capsys, "cuda", "cpu")
 
 
+def test_unwritable_ledger(capsys, tmp_path, monkeypatch):
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("QASEL_RESULTS", str(tmp_path / "file"))
+    assert run(tmp_path) == 2
+    one_error_line(capsys, "cannot write", str(tmp_path / "file"))
+
+
 def test_unwritable_output_folder(capsys, tmp_path):
     (tmp_path / "file").write_text("")
     assert run(tmp_path / "file" / "below") == 2

@@ -1,15 +1,19 @@
 """The ground of the house: files that must agree with each other, and rooms that point one way."""
 
 import ast
+import os
 import runpy
+import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "qasel"
+PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 
 # Each room may import itself and those before it.
 ORDER = [
@@ -69,10 +73,35 @@ def test_environment_is_what_pyproject_gives():
     assert written == runpy.run_path(str(ROOT / "tools" / "environment.py"))["environment"]()
 
 
-def test_constraints_pin_every_dependency():
-    import tomllib
+def test_an_installed_package_carries_the_sample_the_ledger_and_the_notebooks(tmp_path):
+    wheel = PYPROJECT["tool"]["hatch"]["build"]["targets"]["wheel"]
+    for package in wheel["packages"]:
+        ignored = shutil.ignore_patterns("__pycache__")
+        shutil.copytree(ROOT / package, tmp_path / package, ignore=ignored)
+    for source, target in wheel["force-include"].items():
+        (tmp_path / target).parent.mkdir(exist_ok=True)
+        (tmp_path / target).symlink_to(ROOT / source)
+    script = """
+import qasel, qasel.notebooks, qasel.paths
+from qasel.datasets.registry import COLLECTIONS
+from qasel.results.ledger import code_revision, read_ledger
+print(qasel.paths.ROOT, qasel.paths.FIGURES)
+print(len(qasel.load_dataset("sample").test), len(qasel.load_vectors("sample").rows) > 0)
+print(len(read_ledger("ap-mpcnn")) > 0, len(qasel.notebooks.find([])), code_revision())
+"""
+    env = os.environ | {"PYTHONPATH": str(tmp_path)}
+    command = [sys.executable, "-c", script]
+    # Where a checkout of something else is, whose revision is not ours.
+    subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)
+    printed = subprocess.run(command, env=env, cwd=tmp_path, capture_output=True, text=True)
+    assert not printed.returncode, printed.stderr
+    root, *found = printed.stdout.split()
+    assert root == str(tmp_path / "qasel" / "carried")
+    assert found == ["figures", "45", "True", "True", "7", "version", "0.1.0"]
 
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+
+def test_constraints_pin_every_dependency():
+    project = PYPROJECT["project"]
     extras = project["optional-dependencies"]
     wanted = [*project["dependencies"], *(p for extra in extras.values() for p in extra)]
     pinned = {

@@ -43,7 +43,7 @@ def paper_against_ours(
         handles=_legend(frame, allowed), loc="outside lower center", ncols=int(width / 2.7)
     )
     if title:
-        figure.suptitle(title)
+        figure.suptitle(title, wrap=True)
     return figure
 
 

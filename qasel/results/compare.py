@@ -1,13 +1,13 @@
 """Is a paper's system better than its strong baseline? The paper's own test, on our runs."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
 from qasel.evaluation import Comparison, paired_ttest, randomisation_test
 from qasel.papers import paper as room
-from qasel.results.ledger import Row
+from qasel.results.ledger import Row, are_folds
 from qasel.results.tables import counted, pick
 
 
@@ -16,7 +16,8 @@ class Significance:
     """Two systems compared on the test questions of a data set.
 
     Both tests are paired over questions, on values averaged over `seeds` (those that both
-    systems have); `t` is Student's test and `randomisation` Fisher's.
+    systems have; `folds`: each is a fold with questions of its own); `t` is Student's test and
+    `randomisation` Fisher's.
     """
 
     dataset: str
@@ -26,15 +27,17 @@ class Significance:
     second: str
     vectors: str
     seeds: tuple[int, ...]
+    folds: bool
     means: tuple[float, float]
     t: Comparison
     randomisation: Comparison
 
     def __str__(self) -> str:
+        unit = "fold" if self.folds else "seed"
         return (
             f"{self.first} {self.means[0]:.4f} against {self.second} {self.means[1]:.4f} "
             f"({self._data()} {self.measure.upper()}, {self.vectors or 'no word vectors'}, "
-            f"{len(self.seeds)} seed{'s' if len(self.seeds) > 1 else ''}, "
+            f"{len(self.seeds)} {unit}{'s' if len(self.seeds) > 1 else ''}, "
             f"{self.t.n} questions): difference {self.t.difference:+.4f}, "
             f"t-test p = {self.t.p:.3g}, randomisation p = {self.randomisation.p:.3g}"
         )
@@ -62,19 +65,34 @@ def significance(
     vectors = pick(*systems)
     if vectors is None:
         return None
-    by_seed = [{row.recipe["seed"]: row for row in system[vectors]} for system in systems]
+    found = {name: system[vectors] for name, system in zip((first, second), systems, strict=True)}
+    return between(found, measure, split)
+
+
+def between(
+    systems: Mapping[str, Iterable[Row]], measure: str = "map", split: str = "test"
+) -> Significance | None:
+    """Compare two systems by name, each with its rows of one data set; None without a common seed.
+
+    `vectors` and `dataset` are told of the first.
+    """
+    (first, second), rows = systems, systems.values()
+    by_seed = [{row.recipe["seed"]: row for row in system} for system in rows]
     seeds = sorted(by_seed[0].keys() & by_seed[1].keys())
     if not seeds:
         return None
-    a, b = (_over_seeds([rows[seed] for seed in seeds], measure, split) for rows in by_seed)
+    common = [[system[seed] for seed in seeds] for system in by_seed]
+    a, b = (_over_seeds(system, measure, split) for system in common)
+    recipe = common[0][0].recipe
     return Significance(
-        dataset=dataset,
+        dataset=recipe["dataset"],
         split=split,
         measure=measure,
         first=first,
         second=second,
-        vectors=vectors,
+        vectors=recipe["vectors"] or recipe.get("encoder", ""),
         seeds=tuple(seeds),
+        folds=are_folds(common[0], split),
         means=(float(np.mean(list(a.values()))), float(np.mean(list(b.values())))),
         t=paired_ttest(a, b),
         randomisation=randomisation_test(a, b),

@@ -86,6 +86,12 @@ def select(rows: Iterable[Row], **settings: Any) -> list[Row]:
     return sorted(chosen, key=lambda row: (row.recipe["variant"], row.recipe["seed"]))
 
 
+def are_folds(rows: Iterable[Row], split: str = "test") -> bool:
+    """Whether rows were measured on different questions, as in cross-validation, not by seeds."""
+    measures = (row.per_question.get(split, {}).values() for row in rows)
+    return len({frozenset().union(*values) for values in measures}) > 1
+
+
 def mean_score(rows: Iterable[Row], measure: str, split: str = "test") -> float:
     """Mean of a measure over rows (seeds)."""
     return statistics.fmean(row.scores[split][measure] for row in rows)

@@ -121,6 +121,11 @@ def _told(frame: pd.DataFrame, cited: int) -> str:
         "`reproduced`: no lower than the paper less one point, or less our own 95 % interval "
         f"where that is wider (from {FEWEST} seeds on). Runs: seeds, by data set. "
     )
+    if ((frame["runs"] >= FEWEST) & frame["interval"].isna()).any():
+        text += (
+            "Of rows in folds, mean and deviation are over the folds, and there is no interval: "
+            "folds differ in how hard their questions are. "
+        )
     text += provenance(frame) or "Nothing was run yet at the paper's scale."
     if cited:
         text += f" Not run: the {cited} systems that the paper only cites."

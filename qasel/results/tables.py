@@ -10,7 +10,7 @@ from qasel.errors import QaselError
 from qasel.evaluation import mean_interval
 from qasel.papers import paper as room
 from qasel.papers import published_path
-from qasel.results.ledger import Row, read_ledger
+from qasel.results.ledger import Row, are_folds, read_ledger
 
 COLUMNS = ["table", "row", "dataset", "metric", "paper", "ours", "std", "runs", "verdict"]
 EXTRAS = ["data", "measure", "interval", "vectors", "devices"]
@@ -114,6 +114,9 @@ def comparison(paper: str, rows: Iterable[Row] | None = None) -> pd.DataFrame:
 
     `ours` is the mean over seeds of the test score, `std` its sample deviation (empty for one
     seed). Rows that a paper only cites are never run here. `rows` default to the ledger.
+
+    Where runs are folds, `ours` and `std` are over folds, and there is no interval: folds differ
+    in how hard their questions are, which says nothing of how sure the mean is.
     """
     runs = counted(paper, rows)
     lines = []
@@ -144,13 +147,14 @@ def comparison(paper: str, rows: Iterable[Row] | None = None) -> pd.DataFrame:
 
 
 def _summary(rows: list[Row], metric: str) -> dict[str, Any]:
-    *split, measure = metric.split()
-    values = [row.scores[split[0] if split else "test"][MEASURES[measure]] for row in rows]
+    *named, measure = metric.split()
+    split = named[0] if named else "test"
+    values = [row.scores[split][MEASURES[measure]] for row in rows]
     _, deviation, half_width = mean_interval(values)
     return {
         "ours": statistics.fmean(values),
         "std": deviation,
-        "interval": half_width,
+        "interval": None if are_folds(rows, split) else half_width,
         "runs": len(values),
         "devices": "; ".join(sorted({row.device for row in rows})),
     }

@@ -1,6 +1,7 @@
 import csv
 import io
 
+import pandas as pd
 import pytest
 from ledger_rows import ledger_row
 from scipy import stats
@@ -109,6 +110,16 @@ def test_mean_deviation_and_interval_over_seeds():
     assert line(comparison(PAPER, rows), metric="MRR")["ours"] == pytest.approx(0.73)
     assert line(comparison(PAPER, rows), table="table-2")["ours"] == pytest.approx(0.72)
     assert line(comparison(PAPER, rows), dataset="trecqa")["verdict"] == "not run"
+
+
+def test_the_spread_of_folds_excuses_nothing():
+    rows = [row(map_=value, seed=seed) for seed, value in enumerate((0.70, 0.72, 0.74))]
+    for fold, found in enumerate(rows):
+        found.per_question["test"] = {"map": {f"question {fold}": 1.0}}
+    found = line(comparison(PAPER, rows))
+    assert (found["ours"], found["std"], found["runs"]) == pytest.approx((0.72, 0.02, 3))
+    assert pd.isna(found["interval"])
+    assert found["verdict"] == "below"
 
 
 def test_one_seed_has_no_deviation():

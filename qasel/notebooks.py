@@ -77,6 +77,8 @@ def execute(path: Path, out: Path, assignments: list[str]) -> Path:
             str(target),
             parameters=chosen,
             kernel_name="python3",
+            # Kernels only listen on this machine, and would warn that they do so in plain text.
+            extra_arguments=["--IPKernelApp.log_level=40"],
             cwd=str(path.parent),
             store_widget_state=False,  # the explorers' pictures are saved instead
         )

@@ -1,7 +1,9 @@
 """The `qasel` command: its parts are the modules `cli_…`."""
 
+import io
 import os
 import sys
+import warnings
 from collections.abc import Callable, Sequence
 
 import typer
@@ -28,6 +30,7 @@ _COMMANDS: list[Callable[..., int | None]] = [
 for command in _COMMANDS:
     app.command()(command)
 
+_usual_text = warnings.formatwarning
 # Newer Typers carry their own copy of click, so the class is found by way of a Typer name.
 _CommandError: type[Exception] = typer.BadParameter.__mro__[2]
 
@@ -38,6 +41,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     0: done; 1: runs of a sweep failed, each told on stderr; 2: bad input, told in one line there;
     130: interrupted.
     """
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # a pipe on Windows would refuse most letters
+            stream.reconfigure(encoding="utf-8")
+    warnings.formatwarning = _as_text
     try:
         status = app(
             args=list(sys.argv[1:] if arguments is None else arguments) or ["--help"],
@@ -64,6 +71,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (KeyboardInterrupt, typer.Abort):
         print("qasel: interrupted", file=sys.stderr)
         return 130
+
+
+def _as_text(
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,
+    lineno: int,
+    line: str | None = None,
+) -> str:
+    """A warning of ours in a line, without the place in the code; others' as usual."""
+    if category.__module__.startswith("qasel."):
+        return f"qasel: warning: {message}\n"
+    return _usual_text(message, category, filename, lineno, line)
 
 
 def _fail(message: str) -> int:

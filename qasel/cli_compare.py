@@ -1,12 +1,12 @@
 """`qasel compare`: systems side by side on data sets, from the ledger."""
 
-import os
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from qasel.errors import QaselError
+from qasel.files import shown
 
 
 def compare(
@@ -42,4 +42,4 @@ def compare(
         # Its three endings are added; one that the reader wrote would stand twice.
         stem = figure.stem if figure.suffix in (".pdf", ".svg", ".png") else figure.name
         for path in save(score_matrix(matrix), stem, figure.parent):
-            typer.echo(os.path.relpath(path), err=True)
+            typer.echo(shown(path), err=True)

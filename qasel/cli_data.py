@@ -10,9 +10,10 @@ from qasel.errors import QaselError
 
 app = typer.Typer(no_args_is_help=False, help="List, fetch, check and describe the data sets.")
 
-DataDir = Annotated[
-    Path | None, typer.Option(help="Folder with the data; before $QASEL_DATA and data/.")
-]
+_FIRST = "Folder with the data; before $QASEL_DATA and data/."
+DataDir = Annotated[Path | None, typer.Option(help=_FIRST, exists=True, file_okay=False)]
+NewDataDir = Annotated[Path | None, typer.Option(help=_FIRST)]
+"""One that is made if need be."""
 
 
 @app.command("list")
@@ -46,7 +47,7 @@ def list_(data_dir: DataDir = None) -> None:
 @app.command()
 def fetch(
     name: Annotated[str, typer.Argument(help="A collection, e.g. wikiqa or glove.6B.100d.")],
-    data_dir: DataDir = None,
+    data_dir: NewDataDir = None,
 ) -> None:
     """Download a collection from its official source; a broken download is gone on with."""
     from qasel.datasets.fetch import fetch as get

@@ -1,6 +1,5 @@
 """`qasel run | table | figures | notebooks`: the papers' recipes, results and pages."""
 
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -8,6 +7,7 @@ import typer
 
 from qasel.cli_data import DataDir
 from qasel.errors import QaselError
+from qasel.files import shown
 
 if TYPE_CHECKING:
     from qasel.results.ledger import Row
@@ -105,7 +105,7 @@ def figures(
         found = compare.figures() if name == compare.NAME else figures_of(name)
         for title, figure in found.items():
             for path in save(figure, title, out or FIGURES):
-                typer.echo(os.path.relpath(path))
+                typer.echo(shown(path))
 
 
 def notebooks(
@@ -113,14 +113,22 @@ def notebooks(
         list[str] | None, typer.Argument(help="Notebooks, by name or number; default: all.")
     ] = None,
     parameters: Annotated[
-        list[str] | None, typer.Option("-p", help="key=value: a parameter of the notebook.")
+        list[str] | None,
+        typer.Option(
+            "-p",
+            help="key=value: a parameter. Notebooks that are named must each have it; "
+            "without names it goes to those that do.",
+        ),
     ] = None,
     out: Annotated[Path, typer.Option(help="Folder for the executed notebooks.")] = Path(
         "runs/notebooks"
     ),
 ) -> None:
-    """Run notebooks through papermill; an unknown parameter is refused."""
-    from qasel.notebooks import execute, find
+    """Run notebooks through papermill, in the current folder.
 
-    for path in find(names or []):
-        typer.echo(f"{path.stem} → {execute(path, out, parameters or [])}")
+    All parameters are checked before the first notebook runs; an unknown one is refused.
+    """
+    from qasel.notebooks import execute, plan
+
+    for path, chosen in plan(names or [], parameters or []).items():
+        typer.echo(f"{path.stem} → {execute(path, out, chosen)}")

@@ -20,22 +20,28 @@ def rank(
     """Rank your own questions with a saved model; the result is a TREC run."""
     from qasel.datasets import read_questions
     from qasel.papers import paper
-    from qasel.text import Vectors, load_vectors
+    from qasel.text import Vectors, load_vectors, tokenize
     from qasel.training import resolve_device
+    from qasel.training.neural import of_this_version
 
     place = resolve_device(device)
     try:
         recipe = json.loads((model_dir / "recipe.json").read_text(encoding="utf-8"))
         name, vectors = recipe["paper"], recipe["vectors"]
+        if not isinstance(name, str) or not isinstance(vectors, str):
+            raise TypeError("expected texts")
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise QaselError(f"{model_dir} is not a model folder: no readable recipe.json") from error
     split = read_questions(questions_file)
+    words = {word for text in split.texts for word in tokenize(text)}
     try:
-        known = load_vectors(vectors, data_dir) if vectors else Vectors.empty("")
+        known = load_vectors(vectors, data_dir, words) if vectors else Vectors.empty("")
     except QaselError as error:
         typer.echo(f"qasel: warning: {error}; words new to the model count as unknown", err=True)
         known = Vectors.empty(vectors)
-    run = paper(name).load(model_dir, known, place).rank(split)
+    with of_this_version(model_dir):
+        ranker = paper(name).load(model_dir, known, place)
+    run = ranker.rank(split)
     if out:
         run.write(out)
     else:

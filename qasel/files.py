@@ -1,4 +1,4 @@
-"""Writing files so that a kill leaves the old one or the new one, never half."""
+"""Paths, and writing files so that a kill leaves the old one or the new one, never half."""
 
 import gzip
 import os
@@ -30,6 +30,14 @@ def write_whole(path: FilePath, text: str) -> None:
         aside.replace(path)
     finally:
         aside.unlink(missing_ok=True)
+
+
+def shown(path: Path) -> str:
+    """A path as seen from here; the path itself where there is no way from here (other drives)."""
+    try:
+        return os.path.relpath(path)
+    except ValueError:
+        return str(path)
 
 
 def require_writable(folder: Path) -> None:

@@ -2,7 +2,9 @@
 
 import ast
 import os
+from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from qasel.errors import QaselError
@@ -27,9 +29,7 @@ def find(names: list[str]) -> list[Path]:
 
 def parameters_of(path: Path) -> dict[str, Any]:
     """The literals of the cell tagged `parameters`; raises `QaselError` without one."""
-    import nbformat
-
-    notebook = nbformat.read(path, as_version=4)
+    notebook = _extra("nbformat").read(path, as_version=4)
     cells = [c for c in notebook.cells if "parameters" in c.metadata.get("tags", [])]
     if len(cells) != 1:
         raise QaselError(f"{path}: expected one cell tagged `parameters`, found {len(cells)}")
@@ -42,29 +42,76 @@ def parameters_of(path: Path) -> dict[str, Any]:
 
 
 def parse(path: Path, assignments: list[str]) -> dict[str, Any]:
-    """`key=value` texts as values of the notebook's parameters, of the same type."""
+    """`key=value` texts as values of the notebook's parameters.
+
+    Raises `QaselError` for a parameter that the notebook does not have, and for a value of another
+    type than the parameter's; a whole number may stand for a float.
+    """
     known = parameters_of(path)
     chosen = {}
     for assignment in assignments:
-        key, sign, text = assignment.partition("=")
-        if not sign:
-            raise QaselError(f"{assignment!r} is not of the form key=value")
+        key, text = _split(assignment)
         if key not in known:
             raise QaselError(f"{path.stem} has no parameter {key!r}; it has {', '.join(known)}")
+        chosen[key] = text if isinstance(known[key], str) else _literal(text)
+        # Converted, `epochs=2.9` would run as 2 and `seed=True` as 1.
         kind = type(known[key])
-        try:
-            chosen[key] = text if kind is str else kind(ast.literal_eval(text))
-        except (ValueError, SyntaxError, TypeError):
-            raise QaselError(f"{assignment!r}: {key} is a {kind.__name__}") from None
+        if kind is float and type(chosen[key]) is int:
+            chosen[key] = float(chosen[key])
+        if type(chosen[key]) is not kind:
+            hint = f"give one of type {kind.__name__}, e.g. {key}={known[key]}"
+            raise QaselError(f"{assignment!r} is no value for {path.stem}; {hint}")
     return chosen
 
 
-def execute(path: Path, out: Path, assignments: list[str]) -> Path:
-    """Run one notebook into `out`; raises `QaselError` when a cell fails, naming its error."""
-    import papermill
+def _split(assignment: str) -> tuple[str, str]:
+    key, sign, text = assignment.partition("=")
+    if not sign:
+        raise QaselError(f"{assignment!r} is not of the form key=value")
+    return key, text
 
-    chosen = parse(path, assignments)
+
+def _literal(text: str) -> Any:
+    """The value of a literal; None, the type of no parameter, for any other text."""
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError, TypeError):
+        return None
+
+
+def plan(names: list[str], assignments: list[str]) -> dict[Path, dict[str, Any]]:
+    """Notebook → its parameters, all of them checked before the first notebook runs.
+
+    Notebooks that are named must each have every parameter. Where none is named, each notebook
+    takes the parameters that it has. Raises `QaselError` for an unknown notebook, for a parameter
+    that a named notebook (or, without names, every notebook) lacks, and for values of a wrong type.
+    """
+    paths = find(names)
+    if names:
+        return {path: parse(path, assignments) for path in paths}
+    known = {path: parameters_of(path) for path in paths}
+    anywhere = dict.fromkeys(key for parameters in known.values() for key in parameters)
+    for key, _ in map(_split, assignments):
+        if key not in anywhere:
+            there = ", ".join(anywhere)
+            raise QaselError(f"no notebook has a parameter {key!r}; there are {there}")
+    return {
+        path: parse(path, [text for text in assignments if _split(text)[0] in known[path]])
+        for path in paths
+    }
+
+
+def execute(path: Path, out: Path, parameters: dict[str, Any]) -> Path:
+    """Run one notebook into the folder `out`; relative paths count from the working folder.
+
+    Raises `QaselError` when a cell fails or the kernel dies, telling where, when `out` is the
+    notebook's own folder or cannot be written to, and without the `notebooks` extra.
+    """
+    papermill = _extra("papermill")
+    _extra("ipykernel")
     target = out / path.name
+    if target.exists() and target.samefile(path):
+        raise QaselError(f"{target} is the notebook itself; give another folder: --out DIR")
     try:
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -75,15 +122,37 @@ def execute(path: Path, out: Path, assignments: list[str]) -> Path:
         papermill.execute_notebook(
             str(path),
             str(target),
-            parameters=chosen,
+            parameters=parameters,
             kernel_name="python3",
             # Kernels only listen on this machine, and would warn that they do so in plain text.
             extra_arguments=["--IPKernelApp.log_level=40"],
-            cwd=str(path.parent),
             store_widget_state=False,  # the explorers' pictures are saved instead
         )
     except papermill.PapermillExecutionError as error:
         raise QaselError(
             f"{path.name}, cell {error.exec_count}: {error.ename}: {error.evalue} (see {target})"
         ) from error
+    # nbclient's `DeadKernelError`, or jupyter_client's plain one for a kernel that does not start.
+    except RuntimeError as error:
+        raise QaselError(
+            f"{path.name}, cell {_reached(target)}: {error}; if memory was short, free some or "
+            f"choose parameters that need less (see {target})"
+        ) from error
     return target
+
+
+def _reached(executed: Path) -> int:
+    """How many code cells of a notebook papermill has started; 0 if its kernel did not start."""
+    cells = _extra("nbformat").read(executed, as_version=4).cells
+    # Not by their `status`: the end of a run turns "pending" into "completed".
+    started = [cell for cell in cells if cell.metadata.papermill.start_time]
+    return sum(cell.cell_type == "code" for cell in started)
+
+
+def _extra(module: str) -> ModuleType:
+    """A module of the `notebooks` extra; raises `QaselError` where that is not installed."""
+    try:
+        return import_module(module)
+    except ImportError as error:
+        reason = f"notebooks need {error.name or module}"
+        raise QaselError(f'{reason}; install it with: pip install "qasel[notebooks]"') from error

@@ -1,5 +1,6 @@
 """The nouns of the task: a `Dataset` is named splits of `Question`s with their `Candidate`s."""
 
+import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, overload
@@ -161,6 +162,22 @@ class Dataset:
         except KeyError:
             known = ", ".join(self.splits)
             raise QaselError(f"{self.name} has no split {split!r}; it has {known}") from None
+
+    def require_labels(self) -> None:
+        """Raise `QaselError` for a missing train, dev or test, or a candidate without a label."""
+        for split in (self.train, self.dev, self.test, *self.splits.values()):
+            for question in split:
+                _ = question.labels
+
+    @property
+    def fingerprint(self) -> str:
+        """Sixteen hexadecimal digits over all texts and labels."""
+        found = hashlib.sha256()
+        for name, split in sorted(self.splits.items()):
+            for question in split:
+                rows = [(c.id, c.text, c.label) for c in question.candidates]
+                found.update(repr((name, question.id, question.text, rows)).encode())
+        return found.hexdigest()[:16]
 
     @property
     def train(self) -> Split:

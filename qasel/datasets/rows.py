@@ -72,7 +72,9 @@ def group_rows(path: FilePath, name: str, rows: Iterable[Row], *, blank: bool = 
         if last.text != row.question:
             raise QaselError(f"{where}: question id {last.id!r} stands for two different texts")
         if row.text is None:
-            raise QaselError(f"{where}: question {last.id!r} has no candidates; add some")
+            raise QaselError(
+                f"{where}: question {last.id!r} has no candidate here; add one, or take it out"
+            )
         if not blank and not row.text.strip():
             raise QaselError(f"{where}: a candidate of question {last.id!r} has no text")
         _add(where, last, row)

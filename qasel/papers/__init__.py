@@ -29,6 +29,8 @@ PAPERS = {
     "ap-mpcnn": "Attention-based Pairwise Multi-Perspective Convolutional Neural Network for "
     "Answer Selection in Question Answering (Mozafari, Nematbakhsh and Fatemi)",
 }
+AXES = ("paper", "variant", "dataset", "seed")
+"""Fields of a recipe that say which run it is, never among its settings."""
 ROOMS = PAPERS | {"yardsticks": "What needs no paper: baselines and fine-tuned cross-encoders"}
 """All that can be run: the papers, and a room that has no published numbers."""
 
@@ -47,6 +49,9 @@ def configured(name: str, variant: str, dataset: str, settings: Mapping[str, Any
 
     The scale comes first: it is no setting beside others, but has settings of its own.
     """
+    for key in AXES:
+        if key in settings:
+            raise QaselError(f"{key!r} is no setting of a run: it is named by itself")
     others = dict(settings)
     scale = others.pop("scale", "paper")
     return paper(name).recipe(variant, dataset, scale=scale).change(**others)

@@ -5,15 +5,12 @@ from dataclasses import dataclass, field
 from itertools import product
 from typing import Any
 
-from qasel.errors import QaselError
 from qasel.papers import configured
 from qasel.papers import paper as room
 from qasel.training.recipe import Recipe
 
 ALL = "all"
 """The variant that stands for every row of a paper."""
-AXES = ("paper", "variant", "dataset", "seed")
-"""Fields of a recipe that a grid names by itself, never among its settings."""
 
 
 @dataclass(frozen=True)
@@ -37,9 +34,6 @@ class Grid:
         Raises `QaselError` for a name that is not known and a setting that a paper does not have
         or cannot take.
         """
-        for key in (*self.set, *self.over):
-            if key in AXES:
-                raise QaselError(f"{key!r} is no setting of a run but a part of the grid's own")
         found = []
         for name, dataset in product(self.paper, self.dataset):
             home = room(name)

@@ -22,7 +22,7 @@ from qasel.paths import CHECKOUT, ROOT, results_dir
 
 VERSIONED = (
     "numpy", "torch", "nltk", "ir-measures", "pytrec-eval-terrier", "scikit-learn", "clarabel",
-    "spacy", "transformers", "tokenizers",
+    "spacy", "transformers", "tokenizers", "numba", "scipy", "bm25s",
 )  # fmt: skip
 """Packages that a score may depend on."""
 
@@ -65,11 +65,21 @@ class Row:
 
     @classmethod
     def read(cls, path: Path) -> "Row":
-        """Read one row; raises `QaselError` for a file that is not one."""
+        """Read one row, but for fields of a newer version; raises `QaselError` for another file."""
         try:
-            return cls(**json.loads(path.read_text(encoding="utf-8")))
-        except (OSError, ValueError, TypeError) as error:
+            values = json.loads(path.read_text(encoding="utf-8"))
+            row = cls(**{key: value for key, value in values.items() if key in _FIELDS})
+            missing = _COMMON - row.recipe.keys()
+        except (OSError, ValueError, TypeError, AttributeError) as error:
             raise QaselError(f"{path}: not a row of the ledger ({error})") from error
+        if missing:
+            raise QaselError(f"{path}: not a row of the ledger (no {', '.join(sorted(missing))})")
+        return row
+
+
+_FIELDS = {field.name for field in dataclasses.fields(Row)}
+_COMMON = {"paper", "variant", "dataset", "protocol", "vectors", "scale", "seed"}
+"""What every recipe has."""
 
 
 def read_ledger(paper: str | None = None, folder: Path | None = None) -> list[Row]:

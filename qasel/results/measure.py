@@ -11,8 +11,10 @@ import torch
 
 from qasel.datasets import Dataset
 from qasel.datasets.base import Split
+from qasel.datasets.registry import COLLECTIONS
+from qasel.errors import QaselError
 from qasel.evaluation import Run, evaluate
-from qasel.files import FilePath, require_writable
+from qasel.files import FilePath, require_writable, write_whole
 from qasel.paths import results_dir
 from qasel.rankers.base import History, Ranker
 from qasel.results.ledger import Row, code_revision, versions
@@ -57,19 +59,29 @@ def measure(
 
     `out/SLUG` gets the checkpoint while training (a killed run goes on from
     it), then the model, the TREC runs of all splits but train, and the row,
-    which the ledger gets too unless `ledger` says that the caller adds it.
+    which the ledger gets too unless `ledger` says that the caller adds it. Raises `QaselError`
+    where `out/SLUG` is of other data: a folder of one's own may have changed since.
     """
     folder = out / recipe.slug
     done = folder / f"{recipe.slug}.json"
+    known = recipe.dataset in COLLECTIONS  # whose contents are what the name says
     if done.exists():
-        return Row.read(done)
+        if not known:
+            _same_data(folder, recipe.load(data_dir))
+        row = Row.read(done)
+        if ledger and not (results_dir() / recipe.paper / done.name).exists():
+            row.write()
+        return row
     revision = code_revision()
     dataset = recipe.load(data_dir)
+    dataset.require_labels()
     vectors = vectors_for(recipe, dataset, data_dir)
     # Before the hours of training, and after all that may be wrong with the input.
     require_writable(folder)
     if ledger:
         require_writable(results_dir() / recipe.paper)
+    if not known:
+        _same_data(folder, dataset)
     ranker = make_ranker(recipe, vectors, device)
     tasks = {"tasks": dataset.tasks} if dataset.tasks else {}
     history = ranker.fit(dataset.train, dataset.dev, folder, **tasks)
@@ -107,6 +119,18 @@ def measure(
     row.write(folder)
     (folder / "last.safetensors").unlink(missing_ok=True)
     return row
+
+
+def _same_data(folder: Path, dataset: Dataset) -> None:
+    """Raise `QaselError` if a folder's run was begun on other data; note the data's fingerprint."""
+    place, now = folder / "data.sha256", dataset.fingerprint
+    if not place.exists():
+        write_whole(place, now + "\n")
+    elif place.read_text(encoding="utf-8").strip() != now:
+        raise QaselError(
+            f"{dataset.name}: its data have changed since the run in {folder} was begun; "
+            "remove that folder, or give another one by --out, to run it anew"
+        )
 
 
 def timed_run(ranker: Learner | Ranker, split: Split) -> tuple[Run, float]:

@@ -1,6 +1,7 @@
 """Run many recipes through worker processes: what the ledger holds is skipped, failures kept."""
 
 import contextlib
+import os
 import sys
 import threading
 import traceback
@@ -47,10 +48,7 @@ def check(recipes: Iterable[Recipe], out: Path, data_dir: Path | None = None) ->
     alike = {(r.paper, r.variant, r.dataset, r.protocol, r.vectors): r for r in recipes}
     for recipe in alike.values():
         try:
-            data = recipe.load(data_dir)
-            for split in (data.train, data.dev, *data.splits.values()):
-                for question in split:
-                    _ = question.labels
+            recipe.load(data_dir).require_labels()
             if recipe.vectors:
                 find_vectors(recipe.vectors, data_dir)
         except QaselError as error:
@@ -96,7 +94,8 @@ def _outcomes(
     recipes: list[Recipe], workers: Workers, out: Path, data_dir: Path | None
 ) -> Iterator[Row | Failure | None]:
     """What becomes of each recipe, as they end; None now and then, when nothing has."""
-    places = [str(folder.absolute()) if folder else None for folder in (out, data_dir)]
+    data = data_dir or os.environ.get("QASEL_DATA")  # which workers elsewhere do not have
+    places = [str(Path(folder).absolute()) if folder else None for folder in (out, data, Path())]
     waiting = deque(recipes)
     running: dict[Any, Recipe] = {}
     while waiting or running:
@@ -117,15 +116,18 @@ def _outcomes(
 _one_at_a_time = threading.Lock()
 
 
-def run_one(recipe: Recipe, device: str, out: str, data_dir: str | None) -> Row | Failure:
-    """Run a recipe in a worker: the row, or why there is none.
+def run_one(
+    recipe: Recipe, device: str, out: str, data_dir: str | None, folder: str = "."
+) -> Row | Failure:
+    """Run a recipe in a worker, in the working folder of who asked: the row, or why there is none.
 
     Seeds are global, so a process has one run at a time, whatever number of threads it has.
     """
     with _one_at_a_time:
         try:
             ranker = room(recipe.paper).ranker
-            return measure(recipe, ranker, take(device), Path(out), data_dir, ledger=False)
+            with contextlib.chdir(folder):  # relative names of data and vectors are from there
+                return measure(recipe, ranker, take(device), Path(out), data_dir, ledger=False)
         except Exception as error:
             return Failure(recipe, _reason(error))
 

@@ -219,6 +219,11 @@ _ESCAPES = {
     "~": r"\textasciitilde{}",
     "^": r"\textasciicircum{}",
     "–": "--",
+    "→": r"$\rightarrow$",
+    "±": r"$\pm$",
+    "<": r"$<$",
+    ">": r"$>$",
+    "|": r"$|$",
     **{c: "\\" + c for c in "&%$#_{}"},
 }
 

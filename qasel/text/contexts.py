@@ -39,10 +39,8 @@ def completed(vectors: Vectors, sentences: Iterable[Sequence[str]]) -> Vectors:
     # A mean of few contexts comes out long: all are made as long as known words are on average.
     length = np.linalg.norm(own, axis=1).mean()
     found *= length / np.linalg.norm(found, axis=1, keepdims=True)
-    first = len(vectors.matrix)
-    rows = {words[i]: first + row for row, i in enumerate(np.flatnonzero(lacking))}
-    matrix = np.concatenate([vectors.matrix, found.astype(np.float32)])
-    return Vectors(vectors.name, vectors.rows | rows, matrix)
+    rows = {words[i]: row for row, i in enumerate(np.flatnonzero(lacking))}
+    return vectors.extended(Vectors(vectors.name, rows, found.astype(np.float32)))
 
 
 def _contexts(

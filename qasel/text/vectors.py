@@ -2,6 +2,7 @@
 
 import functools
 import zipfile
+import zlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -63,6 +64,23 @@ class Vectors:
         words = list(words)
         return sum(word in self.rows for word in words) / max(len(words), 1)
 
+    def extended(self, more: "Vectors") -> "Vectors":
+        """These, and after them those of `more` for words that have none here.
+
+        Raises `QaselError` for vectors of another length.
+        """
+        new = [word for word in more.rows if word not in self.rows]
+        if not new:
+            return self
+        if more.size != self.size:
+            raise QaselError(
+                f"word vectors {more.name!r} have {more.size} numbers each, not {self.size}; "
+                "take the set that the others are from"
+            )
+        rows = {word: row for row, word in enumerate(new, start=len(self.matrix))}
+        matrix = np.concatenate([self.matrix, more.of(new)])
+        return Vectors(self.name, self.rows | rows, matrix)
+
 
 def load_vectors(
     name: str,
@@ -73,15 +91,22 @@ def load_vectors(
 
     `words` keeps only those, which saves time and memory with the large text
     files. Of a name with `CONTEXTS` it is the set itself; what a run adds to it is
-    `contexts.completed`. Raises `QaselError` for an unknown name, a set that is not there, or
-    a malformed file (with the line).
+    `contexts.completed`. Raises `QaselError` for an unknown name, a set that is not there or
+    has none of `words`, or a malformed file (with the line).
     """
     name = name.removesuffix(CONTEXTS)
     path = find_vectors(name, data_dir)
     if words is None:
         return _read(name, path, None)
-    now = path.stat()
-    return _cut(name, path, (now.st_mtime_ns, now.st_size), frozenset(words))
+    now, wanted = path.stat(), frozenset(words)
+    found = _cut(name, path, (now.st_mtime_ns, now.st_size), wanted)
+    if wanted and not found.rows:
+        some = sorted(wanted)[len(wanted) // 2]
+        raise QaselError(
+            f"word vectors {name!r} have none of the {len(wanted)} words wanted, such as {some!r}; "
+            "take a set of the same language, its words in lower case"
+        )
+    return found
 
 
 @functools.lru_cache(maxsize=1)
@@ -94,24 +119,24 @@ def _read(name: str, path: Path, keep: frozenset[str] | None) -> Vectors:
     if path.suffix == ".npz":
         return _read_npz(name, path, keep)
     if path.suffix == ".zip":
-        member = f"{name}.txt"
-        try:
-            with zipfile.ZipFile(path) as archive, archive.open(member) as file:
-                return _read_text(name, f"{path}:{member}", file, keep)
-        except (zipfile.BadZipFile, KeyError) as error:
-            raise QaselError(f"{path}: no readable member {member} ({error})") from error
+        return _read_zip(name, path, keep)
     with path.open("rb") as file:
         return _read_text(name, str(path), file, keep)
 
 
 def find_vectors(name: str, data_dir: FilePath | None = None) -> Path:
-    """The file of the vectors of that name; raises `QaselError` where `load_vectors` would."""
+    """The file of the vectors of that name, with `CONTEXTS` or without.
+
+    Raises `QaselError` for an unknown name and a set that is not there.
+    """
+    name = name.removesuffix(CONTEXTS)
     if name == "sample":
         return DATA / "sample" / "vectors.npz"
     if Path(name).suffix in (".txt", ".npz", ".zip") and Path(name).is_file():
         return Path(name)
     if name not in KNOWN:
-        raise QaselError(f"unknown word vectors {name!r}; known: {', '.join(KNOWN)}, or a file")
+        known = f"{', '.join(KNOWN)}, or a file (.txt, .npz or .zip)"
+        raise QaselError(f"unknown word vectors {name!r}; known: {known}")
     archive = name.rsplit(".", 1)[0] + ".zip" if name.startswith("glove.6B") else name + ".zip"
     for folder in data_dirs(data_dir):
         for file in (f"{name}.npz", f"{name}.f16.npz", f"{name}.txt", archive):
@@ -124,39 +149,80 @@ def find_vectors(name: str, data_dir: FilePath | None = None) -> Path:
     )
 
 
+def _read_zip(name: str, path: Path, keep: frozenset[str] | None) -> Vectors:
+    try:
+        with zipfile.ZipFile(path) as archive:
+            texts = [member for member in archive.namelist() if member.endswith(".txt")]
+            if name in KNOWN:  # an archive of GloVe's holds several sets
+                texts = [f"{name}.txt"]
+            if len(texts) != 1:
+                told = f"{path}: holds {len(texts)} .txt files, not one"
+                raise QaselError(f"{told}; unpack it, and name the file to take")
+            with archive.open(texts[0]) as file:
+                return _read_text(name, f"{path}:{texts[0]}", file, keep)
+    except (zipfile.BadZipFile, zlib.error, EOFError, KeyError, RuntimeError) as error:
+        raise QaselError(f"{path}: no readable text of word vectors in it ({error})") from error
+
+
 def _read_npz(name: str, path: Path, keep: frozenset[str] | None) -> Vectors:
     try:
         with np.load(path, allow_pickle=False) as file:
-            words, matrix = file["words"].tolist(), file["vectors"]
+            words, matrix = file["words"], file["vectors"]
             # Pruned sets give several words one row.
             rows = file["rows"] if "rows" in file else np.arange(len(words))
-    except (OSError, ValueError, KeyError, zipfile.BadZipFile) as error:
+    except (OSError, ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile) as error:
         raise QaselError(f"{path}: not a file of word vectors ({error})") from error
+    _check(path, words, rows, matrix)
+    listed = words.tolist()
     if keep is not None:
-        kept = [i for i, word in enumerate(words) if word in keep]
-        words, rows = [words[i] for i in kept], rows[kept]
-    return Vectors(name, {w: i for i, w in enumerate(words)}, matrix[rows].astype(np.float32))
+        kept = [i for i, word in enumerate(listed) if word in keep]
+        listed, rows = [listed[i] for i in kept], rows[kept]
+    return Vectors(name, {w: i for i, w in enumerate(listed)}, matrix[rows].astype(np.float32))
+
+
+def _check(path: Path, words: np.ndarray, rows: np.ndarray, matrix: np.ndarray) -> None:
+    """Raise `QaselError` unless every word has a row, and every row numbers."""
+    if words.ndim != 1 or words.dtype.kind != "U":
+        what = "`words` is no list of texts"
+    elif matrix.ndim != 2 or not matrix.shape[1] or matrix.dtype.kind not in "fiu":
+        what = "`vectors` is no table of numbers"
+    elif rows.shape != words.shape or rows.dtype.kind not in "iu":
+        what = f"{len(words)} words, but `rows` is not as many whole numbers"
+    elif len(rows) and not 0 <= rows.min() <= rows.max() < len(matrix):
+        what = f"{len(words)} words, but {len(matrix)} vectors do not have all of their rows"
+    else:
+        return
+    raise QaselError(f"{path}: not a file of word vectors ({what})")
 
 
 def _read_text(name: str, where: str, file: IO[bytes], keep: frozenset[str] | None) -> Vectors:
     rows: dict[str, int] = {}
     values: list[np.ndarray] = []
+    size = 0
     for number, raw in enumerate(file, start=1):
+        try:
+            fields = raw.decode("utf-8").rstrip().split(" ")
+        except UnicodeDecodeError:
+            raise QaselError(f"{where}, line {number}: not UTF-8; convert the file to it") from None
+        # word2vec and fastText first say how many words and numbers there are.
+        if number == 1 and len(fields) == 2 and all(field.isdecimal() for field in fields):
+            continue
         # Some words of the 840B file hold blanks, so the numbers are split off from the right;
         # the first line tells how many there are.
-        fields = raw.decode("utf-8").rstrip("\n").split(" ")
-        size = len(values[0]) if values else len(fields) - 1
+        known, size = size, size or len(fields) - 1
         word = " ".join(fields[:-size])
-        if keep is not None and word not in keep and values:
+        wanted = keep is None or word in keep
+        if known and not wanted:
             continue
-        vector = np.array(fields[-size:], dtype=np.float32) if _numbers(fields[-size:]) else None
-        if vector is None or not word:
-            raise QaselError(f"{where}, line {number}: expected a word and {size} numbers")
-        rows.setdefault(word, len(values))
-        values.append(vector)
-    if not values:
+        if not word or not _numbers(fields[-size:]):
+            raise QaselError(f"{where}, line {number}: expected a word and {size or 'its'} numbers")
+        if wanted:
+            rows.setdefault(word, len(values))
+            values.append(np.array(fields[-size:], dtype=np.float32))
+    if not size:
         raise QaselError(f"{where}: the file is empty")
-    return Vectors(name, rows, np.stack(values))
+    matrix = np.stack(values) if values else np.zeros((0, size), dtype=np.float32)
+    return Vectors(name, rows, matrix)
 
 
 def _numbers(fields: list[str]) -> bool:

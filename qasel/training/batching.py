@@ -149,13 +149,29 @@ class EncodedSplit:
         """What pairs of about the same size share a tile by, `[all pairs]`: the answers' length."""
         return self.answers.length
 
-    def batches(self, size: int, shuffle: torch.Generator | None = None) -> Iterator[Batch]:
-        """Batches of `size` questions, in file order or shuffled by a (CPU) generator."""
+    def batches(
+        self, size: int, shuffle: torch.Generator | None = None, pairs: int | None = None
+    ) -> Iterator[Batch]:
+        """Batches of `size` questions, in file order or shuffled by a (CPU) generator.
+
+        One with more than so many `pairs` is parted into batches that have fewer, or one question.
+        """
         order = torch.arange(len(self))
         if shuffle is not None:
             order = torch.randperm(len(self), generator=shuffle)
         for index in order.split(size):
-            yield self.batch(index.to(self.device))
+            for part in self._parted(index, pairs) if pairs else (index,):
+                yield self.batch(part.to(self.device))
+
+    def _parted(self, index: Tensor, pairs: int) -> Iterator[Tensor]:
+        counts = self.count.cpu()[index].tolist()
+        first = held = 0
+        for place, count in enumerate(counts):
+            if held and held + count > pairs:
+                yield index[first:place]
+                first, held = place, 0
+            held += count
+        yield index[first:]
 
     def batch(self, index: Tensor) -> Batch:
         """The batch of the questions with these numbers."""

@@ -29,7 +29,8 @@ def load(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
     """Tensors (on the CPU) and values; raises `QaselError` for a file that is not a checkpoint."""
     try:
         with safe_open(path, framework="pt") as file:
-            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+            # Copies: where a file is mapped into memory, some systems would not replace it later.
+            tensors = {name: file.get_tensor(name).clone() for name in file.keys()}  # noqa: SIM118
             values = json.loads(file.metadata()["values"])
     except (OSError, SafetensorError, KeyError, TypeError, ValueError) as error:
         raise QaselError(f"{path}: not a readable checkpoint ({error})") from error

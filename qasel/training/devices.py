@@ -9,6 +9,9 @@ from qasel.errors import QaselError
 
 DEVICES = ("auto", "cpu", "cuda")
 
+# CUDA's matrix products repeat only with a fixed workspace, which is chosen at the first of them.
+os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
+
 
 def resolve_device(name: str) -> torch.device:
     """`auto` is CUDA where there is one; raises `QaselError` for `cuda` without one."""
@@ -34,8 +37,6 @@ def seed_all(*parts: int) -> None:
     Seeding anew at each epoch is what lets a killed run resume bit for bit
     without saving generator states.
     """
-    # CUDA's matrix products repeat only with a fixed workspace.
-    os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
     torch.use_deterministic_algorithms(True, warn_only=True)
     # Nothing here reads memory before writing it; filling it all the same takes time.
     torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined]

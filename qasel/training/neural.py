@@ -1,8 +1,11 @@
 """A neural network as a `Ranker`: vocabulary, vectors, training, ranking, saving."""
 
+import dataclasses
 import json
+import textwrap
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
@@ -26,8 +29,8 @@ from qasel.training.trainer import Schedule, TrainingData, train
 
 SomeRecipe = TypeVar("SomeRecipe", bound=Recipe)
 
-RANK_BATCH = 60
-"""Questions a batch when only ranking."""
+RANK_BATCH, RANK_PAIRS = 60, 6_000
+"""Questions a batch when only ranking, and pairs where lists are long (a list is never cut)."""
 
 
 class NeuralRanker(ABC):
@@ -169,12 +172,16 @@ class NeuralRanker(ABC):
 
     @classmethod
     def load(cls, folder: Path, vectors: Vectors, device: torch.device) -> Self:
-        """Read what `save` wrote; `vectors` serve words that the model has not met."""
+        """Read what `save` wrote; `vectors` serve words that the model has not met.
+
+        Raises `QaselError` for a folder that another version of the code wrote.
+        """
         weights, values = checkpoint.load(Path(folder) / "model.safetensors")
-        ranker = cls(recipe_from(values["recipe"], cls.recipe_type), vectors, device)
-        ranker.vocabulary = ranker._numbering(values["words"])
-        ranker.network = ranker.build(weights["vectors"]).to(device)
-        ranker.network.load_state_dict(weights)
+        with of_this_version(folder):
+            ranker = cls(recipe_from(values["recipe"], cls.recipe_type), vectors, device)
+            ranker.vocabulary = ranker._numbering(values["words"])
+            ranker.network = ranker.build(weights["vectors"]).to(device)
+            ranker.network.load_state_dict(weights)
         ranker.network.eval()
         return ranker
 
@@ -204,7 +211,7 @@ class NeuralRanker(ABC):
     def run_of(self, data: EncodedSplit, scores: Callable[[Batch], Tensor], tag: str) -> Run:
         """A run of the scores `[questions, candidates]` that a function gives each batch."""
         rows: list[np.ndarray] = []
-        for batch in data.batches(RANK_BATCH):
+        for batch in data.batches(RANK_BATCH, pairs=RANK_PAIRS):
             table = scores(batch).float().cpu().numpy()
             counts = batch.mask.sum(1).tolist()
             rows += [row[:count] for row, count in zip(table, counts, strict=True)]
@@ -216,9 +223,31 @@ def _words(split: Split) -> list[str]:
 
 
 def recipe_from(values: dict[str, Any], kind: type[SomeRecipe]) -> SomeRecipe:
-    """A recipe from the plain values of `as_dict`; raises `QaselError` if they do not fit."""
+    """A recipe from the plain values of `as_dict`; raises `QaselError` if they do not fit.
+
+    All fields have to be there: a default of today may not be what a saved model was trained with.
+    """
     plain: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in values.items()}
     try:
+        if missing := {field.name for field in dataclasses.fields(kind)} - plain.keys():
+            raise TypeError(f"no {', '.join(sorted(missing))}")
         return kind(**plain)
-    except TypeError as error:
-        raise QaselError(f"not a {kind.__name__}: {error}") from error
+    except (TypeError, QaselError) as error:
+        raise QaselError(
+            f"the model's recipe is not one of this version of qasel ({error}); train it again"
+        ) from error
+
+
+@contextmanager
+def of_this_version(folder: Path) -> Iterator[None]:
+    """Around the reading of a saved model: `QaselError` for what the code does not expect."""
+    try:
+        yield
+    except QaselError:
+        raise
+    except (LookupError, TypeError, ValueError, AttributeError, RuntimeError) as error:
+        reason = textwrap.shorten(f"{type(error).__name__}: {error}", 150)
+        raise QaselError(
+            f"{folder}: the model was written by another version of qasel ({reason}); "
+            "train it again"
+        ) from error

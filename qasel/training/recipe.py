@@ -5,6 +5,7 @@ import dataclasses
 import difflib
 import hashlib
 import json
+import math
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Self
@@ -39,16 +40,29 @@ class Recipe:
         *,
         positive: Iterable[str] = (),
         shares: Iterable[str] = (),
+        signed: Collection[str] = (),
     ) -> None:
         """Raise `QaselError` for a setting (or a part of a tuple) that is not among those `known`,
         one of `positive` below 1, or one of `shares` that is not in [0, 1).
+
+        All other numbers, and the parts of all other tuples, have to be finite and at least 0;
+        those of `signed` may be below it.
         """
         for name, values in known.items():
-            chosen = getattr(self, name)
-            for value in chosen if isinstance(chosen, tuple) else (chosen,):
-                if value not in values:
+            for value in _parts(getattr(self, name)):
+                if value not in tuple(values):
                     told = f"unknown {name} {value!r} of {self.paper}"
                     raise QaselError(f"{told}; known: {', '.join(values)}")
+        others = {field.name for field in dataclasses.fields(self)} - known.keys()
+        for name in sorted(others):
+            chosen = getattr(self, name)
+            for value in _parts(chosen):
+                number = isinstance(value, int | float)
+                if isinstance(chosen, tuple) and (not number or isinstance(value, bool)):
+                    raise QaselError(f"setting {name}: expected numbers, got {value!r}")
+                if number and not (abs(value) < math.inf and (value >= 0 or name in signed)):
+                    least = "" if name in signed else " and at least 0"
+                    raise QaselError(f"setting {name}: must be finite{least}, got {value}")
         for name in positive:
             if getattr(self, name) < 1:
                 raise QaselError(f"setting {name}: must be at least 1, got {getattr(self, name)}")
@@ -98,6 +112,10 @@ class Recipe:
         return self.change(**dict(map(assigned, assignments)))
 
 
+def _parts(value: Any) -> tuple:
+    return value if isinstance(value, tuple) else (value,)
+
+
 def usual_vectors(dataset: str) -> str:
     """The word vectors that every paper's runs on a data set start with, so that they compare."""
     return "sample" if dataset == "sample" else "glove.6B.100d"
@@ -123,5 +141,5 @@ def literal(text: str) -> Any:
     """The Python literal that a text is, or the text: `1e-3` → 0.001, `mixed` → "mixed"."""
     try:
         return ast.literal_eval(text)
-    except (ValueError, SyntaxError):
+    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
         return text

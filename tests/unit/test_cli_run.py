@@ -3,12 +3,24 @@
 import csv
 import io
 import json
+import os
+import shutil
+import subprocess
+import sys
+import warnings
 
 import pytest
+import torch
 
 from qasel.cli import main
 from qasel.datasets import load_dataset
-from qasel.evaluation import Run, evaluate, write_qrels
+from qasel.datasets.base import Split
+from qasel.evaluation import Run, TieWarning, evaluate, write_qrels
+from qasel.papers import paper
+from qasel.paths import DATA
+from qasel.results.measure import vectors_for
+from qasel.text import load_vectors
+from qasel.training import checkpoint
 
 SMALL = ["hidden=8", "channels=4", "epochs=1", "batch=20", "scale=quick"]
 
@@ -89,6 +101,7 @@ def test_table_in_three_forms(capsys):
         (["rank", "nowhere", "questions.tsv"], ["nowhere"]),
         (["evaluate", "no.run", "no.qrels"], ["no.run"]),
         (["frobnicate"], ["frobnicate"]),
+        (["run", "hierarchical-ranking", "--data-dir", "no/data"], ["no/data", "does not exist"]),
     ],
 )
 def test_bad_input_is_one_clear_line(arguments, words, capsys, tmp_path, monkeypatch):
@@ -148,3 +161,122 @@ def test_a_model_that_is_no_network_runs_and_ranks_too(tmp_path, capsys):
     (folder,) = tmp_path.glob("lsp-ap--cnn-*")
     assert main(["rank", str(folder), str(questions)]) == 0
     assert len(capsys.readouterr().out.strip().splitlines()) == 2
+
+
+@pytest.fixture
+def saved(tmp_path, monkeypatch):
+    """Makes the folder of a model of the sample, as it is before training."""
+    monkeypatch.setenv("QASEL_CACHE", str(tmp_path / "cache"))
+
+    def save(name, variant, **changes):
+        chosen = paper(name).recipe(variant, scale="quick").change(**changes)
+        data = chosen.load()
+        ranker = paper(name).ranker(chosen, vectors_for(chosen, data), torch.device("cpu"))
+        train = Split("train", data.train[:3])
+        ranker.prepare(train, {} if name == "question-relevancy" else train)
+        ranker.save(tmp_path / "model")
+        return tmp_path / "model"
+
+    return save
+
+
+@pytest.fixture
+def mine(tmp_path):
+    """A file of questions."""
+    path = tmp_path / "mine.tsv"
+    path.write_text("question\tcandidate\nwho sleeps\tA cat sleeps.\nwho sleeps\tNo.\n")
+    return str(path)
+
+
+def altered(folder, weights=lambda tensors: None, values=lambda values: None):
+    """The model in a folder, with other weights or values."""
+    model = folder / "model.safetensors"
+    tensors, plain = checkpoint.load(model)
+    weights(tensors)
+    values(plain)
+    checkpoint.save(model, tensors, plain)
+
+
+CA = ("hierarchical-ranking", "CA(list)")
+STL = ("question-relevancy", "STL-MLP")
+OTHER_VERSIONS = {
+    "a weight too few": (CA, lambda f: altered(f, weights=lambda w: w.popitem())),
+    "another size": (CA, lambda f: altered(f, weights=lambda w: w.update(vectors=w["vectors"].T))),
+    "no vectors": (CA, lambda f: altered(f, weights=lambda w: w.pop("vectors"))),
+    "no words": (CA, lambda f: altered(f, values=lambda v: v.pop("words"))),
+    "no setting": (CA, lambda f: altered(f, values=lambda v: v["recipe"].pop("k_max"))),
+    "no words of texts": (STL, lambda f: altered(f, values=lambda v: v.pop("words"))),
+    "no vectors of texts": (STL, lambda f: altered(f, weights=lambda w: w.pop("vectors"))),
+    "no variant": (STL, lambda f: recipe_json(f, lambda r: r.pop("variant"))),
+}
+
+
+def recipe_json(folder, change):
+    values = json.loads((folder / "recipe.json").read_text())
+    change(values)
+    (folder / "recipe.json").write_text(json.dumps(values))
+
+
+@pytest.mark.parametrize("what", OTHER_VERSIONS)
+def test_a_model_of_another_version_is_one_line(what, saved, mine, capsys):
+    row, change = OTHER_VERSIONS[what]
+    folder = saved(*row, **({"hidden": 4, "channels": 2} if row == CA else {}))
+    change(folder)
+    assert main(["rank", str(folder), mine]) == 2
+    one_error_line(capsys, "version of qasel", "train it again")
+
+
+def test_a_recipe_that_names_no_paper_is_one_line(saved, mine, capsys):
+    folder = saved(*STL)
+    recipe_json(folder, lambda values: values.update(paper=["question-relevancy"]))
+    assert main(["rank", str(folder), mine]) == 2
+    one_error_line(capsys, "is not a model folder")
+
+
+@pytest.mark.parametrize("variant", ["STL-MLP", "STL-BiLSTM-SIM"])
+def test_distances_need_the_vectors_for_new_words_only(
+    variant, saved, tmp_path, capsys, monkeypatch
+):
+    vectors = tmp_path / "mine.npz"
+    shutil.copy(DATA / "sample" / "vectors.npz", vectors)
+    folder = saved("question-relevancy", variant, vectors=str(vectors))
+    questions = tmp_path / "known.jsonl"
+    question = paper("question-relevancy").recipe("STL-MLP").load().train[0]
+    texts = [candidate.text for candidate in question.candidates[:3]]
+    questions.write_text(json.dumps({"question": question.text, "candidates": texts}) + "\n")
+    assert main(["rank", str(folder), str(questions)]) == 0
+    there = capsys.readouterr()
+    assert "warning" not in there.err
+    vectors.unlink()
+    assert main(["rank", str(folder), str(questions)]) == 0
+    gone = capsys.readouterr()
+    assert "words new to the model count as unknown" in gone.err
+    assert gone.out == there.out
+
+
+def test_rank_reads_the_vectors_of_the_questions_words_only(saved, mine, monkeypatch):
+    folder = saved(*CA, hidden=4, channels=2)
+    asked = []
+
+    def load(name, data_dir, words):
+        asked.append(words)
+        return load_vectors(name, data_dir, words)
+
+    monkeypatch.setattr("qasel.text.load_vectors", load)
+    assert main(["rank", str(folder), mine]) == 0
+    assert asked == [{"who", "sleeps", "a", "cat", "no", "."}]
+
+
+def test_what_is_told_is_utf_8_wherever_it_goes():
+    script = "import sys; from qasel.cli import main; sys.exit(main())"
+    arguments = ["sweep", "--paper", "hierarchical-ranking", "--variant", "all", "--dry-run"]
+    env = os.environ | {"PYTHONIOENCODING": "cp1252"}
+    done = subprocess.run([sys.executable, "-c", script, *arguments], env=env, capture_output=True)
+    assert done.returncode == 0, done.stderr
+    assert "PRI(list→ap)" in done.stdout.decode("utf-8")
+
+
+def test_warnings_of_ours_are_a_line_without_a_place_in_the_code():
+    main([])
+    assert warnings.formatwarning("ties", TieWarning, "a.py", 1) == "qasel: warning: ties\n"
+    assert "a.py:1: UserWarning: other" in warnings.formatwarning("other", UserWarning, "a.py", 1)

@@ -7,7 +7,7 @@ from qasel.papers.hierarchical_ranking import recipe
 from qasel.results.measure import vectors_for
 from qasel.text import Vectors, load_vectors, tokenize
 from qasel.text.contexts import FEWEST, RARE, _contexts, completed
-from qasel.text.vectors import CONTEXTS
+from qasel.text.vectors import CONTEXTS, find_vectors
 
 
 def vectors(**known):
@@ -71,6 +71,10 @@ def test_what_cannot_be_learnt_is_left_alone():
     assert completed(known, []) is known
     assert completed(known, [()]) is known
     assert completed(known, [("cat", "dog")] * 9) is known
+
+
+def test_a_name_with_contexts_is_found_as_the_set_is():
+    assert find_vectors("sample" + CONTEXTS) == find_vectors("sample")
 
 
 def test_a_run_completes_its_vectors_from_the_texts_that_it_learns_from():

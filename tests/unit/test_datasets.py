@@ -296,7 +296,7 @@ BAD_JSON = {
     "long number": ('{"question": ' + "9" * 5000 + "}", r"t\.jsonl:1: "),
     "a list": ('["q"]', r"t\.jsonl:1: expected one JSON object"),
     "no question": ('{"candidates": ["a"]}', r"t\.jsonl:1: 'question' is missing"),
-    "no candidates": ('{"question": "q", "candidates": []}', r"t\.jsonl:1: .*no candidates"),
+    "no candidates": ('{"question": "q", "candidates": []}', r"t\.jsonl:1: .*no candidate here"),
     "nothing": ('{"question": "q"}', r"t\.jsonl:1: neither 'candidates' nor 'candidate'"),
     "a string": ('{"question": "q", "candidates": "a"}', "'candidates' is not a list"),
     "a number": ('{"question": "q", "candidates": [1]}', "neither a string nor an object"),

@@ -102,6 +102,18 @@ def test_features_equal_the_slow_reference(k_max):
             torch.testing.assert_close(features[row, column], wanted, atol=1e-5, rtol=1e-4)
 
 
+def test_a_batch_of_long_lists_is_parted():
+    _, vocabulary, split = make_model()
+    data, counts = EncodedSplit(split, vocabulary, CPU), [len(q.candidates) for q in split]
+
+    def parts(size, pairs):
+        return [batch.index.tolist() for batch in data.batches(size, pairs=pairs)]
+
+    assert parts(3, sum(counts)) == parts(3, None) == [[0, 1, 2]]
+    assert parts(3, counts[0] + counts[1]) == parts(2, 99) == [[0, 1], [2]]
+    assert parts(3, 1) == [[0], [1], [2]]
+
+
 @pytest.mark.parametrize("variant", SCHEMES)
 def test_padding_and_company_never_change_a_score(variant):
     model, vocabulary, split = make_model(variant)

@@ -131,6 +131,14 @@ def test_average_precision_of_the_growing_list_by_hand():
     torch.testing.assert_close(steps, torch.tensor(changes))
 
 
+def test_rewards_of_many_long_lists_are_those_of_each(monkeypatch):
+    keys = torch.rand(7, 5)
+    labels, mask = (keys > 0.6).float(), torch.rand(7, 5) > 0.2
+    whole = rewards(keys, labels, mask, 0.1)
+    monkeypatch.setattr("qasel.papers.ms_ranker.rewards.NUMBERS", 2 * 5**2)
+    assert torch.equal(rewards(keys, labels, mask, 0.1), whole)
+
+
 def test_rewards_at_padding_and_on_a_list_without_a_right_candidate():
     keys = torch.tensor([[0.3, 0.9, 7.0], [0.2, 0.1, 0.3]])
     labels = torch.tensor([[0.0, 1.0, 1.0], [0.0, 0.0, 0.0]])

@@ -2,6 +2,7 @@
 
 import math
 import os
+import sys
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from qasel.datasets import Pair, PairTask
 from qasel.datasets.base import Candidate, Question, Split
 from qasel.errors import QaselError
 from qasel.evaluation import Run, evaluate
-from qasel.papers.question_relevancy import load, ranker, recipe
+from qasel.papers.question_relevancy import RelevancyRanker, load, ranker, recipe
 from qasel.papers.question_relevancy.model import MultiTask, moments
 from qasel.papers.question_relevancy.recipes import (
     BASELINES,
@@ -26,9 +27,10 @@ from qasel.papers.question_relevancy.recipes import (
 from qasel.papers.question_relevancy.tasks import MAIN_TASK, Pairs, TaskBatch, TaskData, Texts
 from qasel.results.measure import vectors_for
 from qasel.results.tables import published
-from qasel.text import Vectors
-from qasel.text.features.distances import NAMES, distances
+from qasel.text import Vectors, load_vectors
+from qasel.text.features.distances import NAMES, VERSION, distances
 from qasel.text.features.tfidf import TFIDF_NAMES, tfidf_distances
+from qasel.text.vectors import CONTEXTS
 
 CPU = torch.device("cpu")
 WORDS = ["cat", "dog", "fish", "bird", "red", "blue", "green", "food", "house"]
@@ -238,6 +240,52 @@ def test_the_distances_are_those_of_the_recipe():
     found = model.features((["red cat"], ["blue cat"]))
     expected = distances(["red cat"], ["blue cat"], VECTORS)[:, 9:]
     assert found.numpy() == pytest.approx(expected, abs=1e-6)
+
+
+@pytest.mark.parametrize("variant", [STL, OURS[0], f"STL{SIM}"])
+def test_a_model_brings_the_vectors_of_the_words_that_it_learnt_from(variant, tmp_path):
+    settings = recipe(variant, scale="quick").change(epochs=1, words="all")
+    model = ranker(settings, VECTORS, CPU)
+    model.fit(toy("train", 1), toy("dev", 2))
+    model.save(tmp_path)
+    without = load(tmp_path, Vectors.empty("toy"), CPU)
+    assert without.rank(toy("dev", 2)).scores == model.rank(toy("dev", 2)).scores
+    # Others' count where the model has none, and only there.
+    others = Vectors("toy", {"purrs": 0, "cat": 1}, np.ones((2, 4), dtype=np.float32))
+    found = load(tmp_path, others, CPU)
+    assert found.vectors.of(["purrs"]).tolist() == [[1.0] * 4]
+    assert (found.vectors.of(["cat"]) == VECTORS.of(["cat"])).all()
+    assert "purrs" not in without.vectors
+    found.save(tmp_path / "again")
+    assert load(tmp_path / "again", others, CPU).vectors.rows == found.vectors.rows
+    with pytest.raises(QaselError, match="have 3 numbers each, not 4"):
+        load(tmp_path, Vectors("toy", {"new": 0}, np.ones((1, 3), dtype=np.float32)), CPU)
+
+
+def test_vectors_from_contexts_go_with_the_model(tmp_path):
+    settings = recipe(STL, vectors="sample" + CONTEXTS, scale="quick").change(epochs=1)
+    data = settings.load()
+    model = ranker(settings, vectors_for(settings, data), CPU)
+    model.fit(data.train, data.dev)
+    assert model.vectors.rows.keys() - load_vectors("sample").rows.keys()
+    model.save(tmp_path)
+    kept = load(tmp_path, load_vectors("sample"), CPU)
+    assert kept.rank(data.test).scores == model.rank(data.test).scores
+
+
+@pytest.mark.parametrize("name", ["distances", "tfidf_distances"])
+def test_the_cache_goes_by_the_version_of_the_distances(name, monkeypatch):
+    module = sys.modules[RelevancyRanker.__module__]
+    settings = recipe(OURS[0]).change(words="all")
+    model = ranker(settings, VECTORS, CPU)
+    model.corpus = ("red cat", "blue cat")
+    pair = ["red cat"], ["blue cat"]
+    before = model.features(pair)
+    made = getattr(module, name)
+    monkeypatch.setattr(module, name, lambda *given, **named: made(*given, **named) + 1)
+    assert torch.equal(model.features(pair), before)
+    monkeypatch.setattr(module, "VERSION", VERSION + 1)
+    assert not torch.equal(model.features(pair), before)
 
 
 def test_idf_is_that_of_the_training_pairs_wherever_the_model_goes(tmp_path):

@@ -7,7 +7,10 @@ import pytest
 
 from qasel.errors import QaselError
 from qasel.layers.heads import Head, Scheme
+from qasel.papers import paper
 from qasel.papers.hierarchical_ranking import SCHEMES, recipe
+from qasel.training.neural import recipe_from
+from qasel.training.recipe import literal
 
 
 def test_hash_is_the_same_in_another_process():
@@ -71,6 +74,68 @@ def test_values_from_the_command_line():
 def test_bad_settings_are_refused(assignment, message):
     with pytest.raises(QaselError, match=message):
         recipe("CA(list)").set([assignment])
+
+
+@pytest.mark.parametrize(
+    ("name", "assignment", "message"),
+    [
+        ("hierarchical-ranking", "learning_rate=-1", "at least 0"),
+        ("hierarchical-ranking", "learning_rate=1e999", "finite"),
+        ("hierarchical-ranking", "vectors_rate=-1e-5", "vectors_rate"),
+        ("hierarchical-ranking", "point_weight=-1", "point_weight"),
+        ("hierarchical-ranking", "k_max=-1", "k_max"),
+        ("hierarchical-ranking", "seed=-1", "seed"),
+        ("hierarchical-ranking", "kernels=('a',)", "expected numbers, got 'a'"),
+        ("latent-structured", "dropout=1.5", "dropout"),
+        ("latent-structured", "patience=0", "patience"),
+        ("latent-structured", "overlap=-1", "overlap"),
+        ("latent-structured", "cut=-1", "cut"),
+        ("latent-structured", "costs=('a',)", "expected numbers, got 'a'"),
+        ("latent-structured", "costs=(1e999,)", "costs"),
+        ("ms-ranker", "agent_rate=-1", "agent_rate"),
+        ("ms-ranker", "no_change=-1e999", "no_change: must be finite, got"),
+        ("question-relevancy", "auxiliary_weight=-1", "auxiliary_weight"),
+        ("question-relevancy", "lstm_layers=-1", "lstm_layers"),
+        ("question-relevancy", "auxiliary=[['QA']]", "unknown auxiliary"),
+        ("ap-mpcnn", "decay=-1", "decay"),
+        ("ap-mpcnn", "margin=-1", "margin"),
+        ("yardsticks", "weights=('a',1,1)", "expected numbers, got 'a'"),
+        ("yardsticks", "weights=(True,1,1)", "expected numbers, got True"),
+        ("yardsticks", "weight_decay=-1", "weight_decay"),
+        ("yardsticks", "cut=-2", "cut"),
+    ],
+)
+def test_numbers_that_make_no_sense_are_refused(name, assignment, message):
+    room = paper(name)
+    with pytest.raises(QaselError, match=f"setting .*{message}|{message}"):
+        room.recipe(room.MAIN).set([assignment])
+
+
+def test_a_rate_of_nought_and_a_reward_below_it_are_allowed():
+    assert recipe("CA(list)").change(learning_rate=0, vectors_rate=0).vectors_rate == 0
+    assert paper("ms-ranker").recipe().change(no_change=-0.1).no_change == -0.1
+
+
+@pytest.mark.parametrize("text", ["{[1]: 2}", "(" * 10_000, "mixed", "1 +", "\0"])
+def test_what_is_no_literal_is_a_text(text):
+    assert literal(text) == text
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda values: values.pop("margin"), r"no margin\); train it again"),
+        (lambda values: values.update(new=1), "'new'"),
+        (lambda values: values.update(variant="gone"), "unknown variant 'gone'"),
+        (lambda values: values.update(epochs="ten"), "not supported"),
+    ],
+)
+def test_a_saved_recipe_of_another_version_is_refused(change, message):
+    values = recipe("CA(list)").as_dict()
+    assert recipe_from(values, type(recipe("CA(list)"))) == recipe("CA(list)")
+    change(values)
+    with pytest.raises(QaselError, match=message):
+        recipe_from(values, type(recipe("CA(list)")))
 
 
 def test_unknown_variant_and_scale_are_refused():

@@ -1,5 +1,6 @@
 import csv
 import io
+import json
 
 import pandas as pd
 import pytest
@@ -9,6 +10,7 @@ from scipy import stats
 from qasel.errors import QaselError
 from qasel.papers.hierarchical_ranking import SCHEMES, recipe
 from qasel.results.compare import significance
+from qasel.results.ledger import Row
 from qasel.results.tables import (
     COLUMNS,
     VECTORS,
@@ -192,6 +194,7 @@ def test_latex_is_escaped():
     assert escape_latex(r"50% of a_b & c#1 {x} $2 ~ ^ \n") == (
         r"50\% of a\_b \& c\#1 \{x\} \$2 \textasciitilde{} \textasciicircum{} \textbackslash{}n"
     )
+    assert escape_latex("PRI(list→ap) ± 1 < 2") == r"PRI(list$\rightarrow$ap) $\pm$ 1 $<$ 2"
     frame = comparison(PAPER, [row(vectors="my_vectors")])
     frame.loc[0, "row"] = "R&D"
     text = render(frame, "latex")
@@ -235,3 +238,14 @@ def test_significance_pairs_questions_over_common_seeds():
 )
 def test_significance_needs_both_systems(rows):
     assert significance(PAPER, "wikiqa", rows=rows) is None
+
+
+def test_a_row_of_a_newer_version_is_read_and_another_file_is_not(tmp_path):
+    path = row(map_=0.74).write(tmp_path)
+    whole = json.loads(path.read_text())
+    path.write_text(json.dumps(whole | {"colour": "blue"}))
+    assert Row.read(path) == row(map_=0.74)
+    for broken in ({"recipe": {"paper": PAPER}}, {"recipe": []}):
+        path.write_text(json.dumps(whole | broken))
+        with pytest.raises(QaselError, match=f"{path.name}: not a row of the ledger"):
+            Row.read(path)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from qasel.errors import QaselError
-from qasel.text import PADDING, Vocabulary, load_vectors, tokenize
+from qasel.text import PADDING, Vectors, Vocabulary, load_vectors, tokenize
 
 LINES = "the 0.5 -1\nto be 1 2\ncat 3 4\nthe 9 9\n"
 
@@ -62,6 +62,46 @@ def test_zip_form(forms):
     check(load_vectors("glove.6B.50d", home))
 
 
+def test_a_zip_of_ones_own_has_one_text(tmp_path):
+    path = tmp_path / "mine.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("folder/any name.txt", LINES)
+        archive.writestr("read me.md", "")
+    check(load_vectors(str(path)))
+    with zipfile.ZipFile(path, "a") as archive:
+        archive.writestr("other.txt", LINES)
+    with pytest.raises(QaselError, match=r"mine\.zip: holds 2 \.txt files, not one; unpack it"):
+        load_vectors(str(path))
+
+
+@pytest.mark.parametrize("words", [None, ["the", "cat", "dog"], ["cat"]])
+def test_a_first_line_that_counts_words_and_numbers_is_no_word(tmp_path, words):
+    path = tmp_path / "fasttext.txt"
+    path.write_text("3 2\nthe 0.5 -1 \nto be 1 2\ncat 3 4\n")
+    vectors = load_vectors(str(path), words=words)
+    assert set(vectors.rows) == {"the", "to be", "cat"}.intersection(words or vectors.rows)
+    assert vectors.of(["cat", "3"]).tolist() == [[3, 4], [0, 0]]
+
+
+def test_vectors_that_have_no_word_of_the_data_are_refused(tmp_path):
+    path = tmp_path / "mine.txt"
+    path.write_text("The 1 2\nCat 3 4\n")
+    with pytest.raises(QaselError, match="none of the 2 words wanted, such as 'the'"):
+        load_vectors(str(path), words=["the", "cat"])
+    assert not load_vectors(str(path), words=[]).rows
+
+
+def test_extended():
+    some = Vectors("some", {"a": 0, "b": 1}, np.array([[1, 2], [3, 4]], dtype=np.float32))
+    more = Vectors("more", {"c": 0, "b": 1, "d": 0}, np.array([[5, 6], [7, 8]], dtype=np.float32))
+    found = some.extended(more)
+    assert found.name == "some"
+    assert found.of(["a", "b", "c", "d"]).tolist() == [[1, 2], [3, 4], [5, 6], [5, 6]]
+    assert some.extended(Vectors.empty("none")) is some
+    with pytest.raises(QaselError, match="'more' have 1 numbers each, not 2"):
+        some.extended(Vectors("more", {"c": 0}, np.ones((1, 1), dtype=np.float32)))
+
+
 def test_npz_form_with_shared_rows(forms):
     home, folder = forms
     np.savez(
@@ -89,6 +129,35 @@ def test_malformed_text(forms, text, message):
     (folder / "glove.6B.50d.txt").write_text(text)
     with pytest.raises(QaselError, match=message):
         load_vectors("glove.6B.50d", home)
+
+
+def test_text_that_is_not_utf_8(tmp_path):
+    path = tmp_path / "mine.txt"
+    path.write_bytes("the 1 2\ncafé 3 4\n".encode("latin-1"))
+    with pytest.raises(QaselError, match=r"mine\.txt, line 2: not UTF-8"):
+        load_vectors(str(path))
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"words": ["the", "cat", "dog"]}, "3 words, but 2 vectors"),
+        ({"rows": [0]}, "2 words, but `rows`"),
+        ({"rows": [0, 2]}, "2 words, but 2 vectors"),
+        ({"rows": [0, -1]}, "2 words, but 2 vectors"),
+        ({"rows": [0.0, 1.0]}, "`rows`"),
+        ({"words": [b"the", b"cat"]}, "`words`"),
+        ({"words": [["the", "cat"]]}, "`words`"),
+        ({"words": "the"}, "`words`|unsized"),
+        ({"vectors": [1.0, 2.0]}, "`vectors`"),
+        ({"vectors": [["1", "2"], ["3", "4"]]}, "`vectors`"),
+    ],
+)
+def test_an_npz_file_whose_parts_do_not_fit(tmp_path, changes, message):
+    path = tmp_path / "mine.npz"
+    np.savez(path, **{"words": ["the", "cat"], "vectors": [[1.0, 2.0], [3.0, 4.0]], **changes})
+    with pytest.raises(QaselError, match=rf"mine\.npz: not a file of word vectors \(.*({message})"):
+        load_vectors(str(path))
 
 
 def test_missing_unknown_and_broken(forms, monkeypatch):

@@ -59,10 +59,20 @@ class StructuredRecipe(Recipe):
     cnn_epochs: int = 50
 
     def __post_init__(self) -> None:
+        sizes = (
+            "epochs",
+            "degree",
+            "filters",
+            "width",
+            "hidden",
+            "batch",
+            "patience",
+            "cnn_epochs",
+        )
+        known = {"variant": VARIANTS, "scale": SCALES}
+        self.check(known, positive=sizes, shares=("dropout",))
         if not self.costs or not all(cost > 0 for cost in self.costs):
             raise QaselError(f"setting costs: expected values above 0, got {self.costs}")
-        sizes = ("epochs", "degree", "filters", "width", "hidden", "batch", "cnn_epochs")
-        self.check({"variant": VARIANTS, "scale": SCALES}, positive=sizes)
 
     @property
     def base(self) -> str:

@@ -112,7 +112,8 @@ class MSRankerRecipe(Recipe):
 
     def __post_init__(self) -> None:
         sizes = ("hidden", "batch", "patience", "epochs", "pre_epochs", "walks")
-        self.check(CHOICES, positive=sizes, shares=("dropout", "threshold"))
+        shares = ("dropout", "threshold")
+        self.check(CHOICES, positive=sizes, shares=shares, signed=("no_change",))
 
     @property
     def alone(self) -> bool:

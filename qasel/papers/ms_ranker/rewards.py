@@ -7,6 +7,10 @@ NO_CHANGE = 1e-9
 """Average precisions closer than this are the same."""
 
 
+NUMBERS = 1 << 25
+"""Entries `[lists, steps, steps]` at once: long lists take many times their length in memory."""
+
+
 def prefix_precisions(keys: Tensor, labels: Tensor, mask: Tensor) -> Tensor:
     """AP_t (equation 25): average precision of the list L after each step, `[lists, steps]`.
 
@@ -35,6 +39,8 @@ def rewards(keys: Tensor, labels: Tensor, mask: Tensor, no_change: float) -> Ten
     Arguments as in `prefix_precisions`. Every step of a list without a right candidate is a
     step without a change.
     """
-    precision = prefix_precisions(keys, labels, mask)
+    rows = max(1, NUMBERS // keys.shape[1] ** 2)
+    parts = zip(keys.split(rows), labels.split(rows), mask.split(rows), strict=True)
+    precision = torch.cat([prefix_precisions(*part) for part in parts])
     change = precision.diff(dim=1, prepend=torch.zeros_like(precision[:, :1]))
     return torch.where(change.abs() < NO_CHANGE, no_change, change).float() * mask

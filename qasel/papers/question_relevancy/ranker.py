@@ -20,16 +20,18 @@ from qasel.papers.question_relevancy.model import MultiTask, PairLSTM, moments
 from qasel.papers.question_relevancy.recipes import RelevancyRecipe
 from qasel.papers.question_relevancy.tasks import MAIN_TASK, Pairs, TaskBatch, TaskData, Texts
 from qasel.rankers.base import History
-from qasel.text import Vectors
+from qasel.text import Vectors, tokenize
 from qasel.text.features import cache_dir
-from qasel.text.features.distances import NAMES, distances
+from qasel.text.features.distances import NAMES, VERSION, distances
 from qasel.text.features.tfidf import TFIDF_NAMES, tfidf_distances
 from qasel.training import checkpoint
 from qasel.training.devices import seed_all
-from qasel.training.neural import recipe_from
+from qasel.training.neural import of_this_version, recipe_from
 from qasel.training.trainer import Schedule, train
 
 MODEL = "model.safetensors"
+VECTORS = "vectors"
+"""Name of the word vectors among the model's weights."""
 RANK_BATCH = 500
 """Pairs a batch when only ranking."""
 EVEN = 0.0
@@ -51,6 +53,7 @@ class RelevancyRanker:
         self.recipe = recipe
         self.vectors = vectors
         self.device = device
+        self.words: tuple[str, ...] = ()  # of the texts that it learnt from
         self.corpus: tuple[str, ...] = ()  # the texts that idf is counted in, if it is needed
 
     def fit(
@@ -84,6 +87,8 @@ class RelevancyRanker:
     def prepare(self, train_split: Split, tasks: Mapping[str, PairTask]) -> TaskData:
         """The training data of all tasks, and the network as it is before training."""
         learnt = {MAIN_TASK: pairs_of(train_split), **tasks}
+        words = (word for text in train_split.texts for word in tokenize(text))
+        self.words = tuple(dict.fromkeys(words))
         sides = {name: _sides(task) for name, task in learnt.items()}
         if self.recipe.tfidf:
             self.corpus = tuple(dict.fromkeys(chain(*sides[MAIN_TASK])))
@@ -130,10 +135,10 @@ class RelevancyRanker:
         memory = Memory(cache_dir(), verbose=0)
         compute = memory.cache(_distances, ignore=["vectors"])
         known = (self.vectors.name, self.vectors.matrix)
-        table = compute(sides, known, r.words, r.trigrams, vectors=self.vectors)
+        table = compute(sides, known, r.words, r.trigrams, VERSION, vectors=self.vectors)
         if r.tfidf:
-            compute = memory.cache(tfidf_distances)
-            more = compute(*sides, self.corpus, words=r.words, trigrams=r.trigrams)
+            compute = memory.cache(_tfidf_distances)
+            more = compute(sides, self.corpus, r.words, r.trigrams, VERSION)
             table = np.hstack([table, more])
         chosen = table[:, [COLUMN[name] for name in r.features]]
         return torch.from_numpy(chosen.astype(np.float32)).to(self.device)
@@ -169,34 +174,60 @@ class RelevancyRanker:
         return Texts(texts, self.vectors, self.recipe.longest, self.device)
 
     def save(self, folder: Path) -> None:
-        """Write recipe, weights, the tasks' sizes and the texts of idf to a folder."""
+        """Write recipe, weights, the tasks' sizes and the texts of idf to a folder.
+
+        And the vectors of the words that it learnt from, as networks do that have them as weights.
+        """
         folder = Path(folder)
         folder.mkdir(parents=True, exist_ok=True)
+        words = [word for word in self.words if word in self.vectors]
         values = {
             "recipe": self.recipe.as_dict(),
             "classes": self.network.classes,
             "corpus": self.corpus,
+            "words": words,
         }
-        checkpoint.save(folder / MODEL, self.network.state_dict(), values)
+        tensors = {VECTORS: torch.from_numpy(self.vectors.of(words)), **self.network.state_dict()}
+        checkpoint.save(folder / MODEL, tensors, values)
         write_whole(folder / "recipe.json", json.dumps(self.recipe.as_dict(), indent=1) + "\n")
 
     @classmethod
     def load(cls, folder: Path, vectors: Vectors, device: torch.device) -> Self:
-        """Read what `save` wrote; distances need the vectors that the model was trained with."""
+        """Read what `save` wrote; `vectors` serve words that the model has not learnt from.
+
+        Raises `QaselError` for a folder that another version of the code wrote.
+        """
         weights, values = checkpoint.load(Path(folder) / MODEL)
-        ranker = cls(recipe_from(values["recipe"], RelevancyRecipe), vectors, device)
-        ranker.network = ranker.build(values["classes"])
-        ranker.network.load_state_dict(weights)
-        ranker.corpus = tuple(values.get("corpus", ()))  # older files have none, and need none
+        with of_this_version(folder):
+            recipe, words = recipe_from(values["recipe"], RelevancyRecipe), values["words"]
+            rows = {word: row for row, word in enumerate(words)}
+            own = Vectors(recipe.vectors, rows, weights.pop(VECTORS).numpy())
+            ranker = cls(recipe, own.extended(vectors), device)
+            ranker.words, ranker.corpus = tuple(words), tuple(values["corpus"])
+            ranker.network = ranker.build(values["classes"])
+            ranker.network.load_state_dict(weights)
         ranker.network.eval()
         return ranker
 
 
 def _distances(
-    sides: Sides, known: tuple[str, np.ndarray], words: str, trigrams: str, *, vectors: Vectors
+    sides: Sides,
+    known: tuple[str, np.ndarray],
+    words: str,
+    trigrams: str,
+    version: int,
+    *,
+    vectors: Vectors,
 ) -> np.ndarray:
     """`distances`, cached by what is quick to compare: `known` stands for `vectors`."""
     return distances(*sides, vectors, words=words, trigrams=trigrams)
+
+
+def _tfidf_distances(
+    sides: Sides, corpus: tuple[str, ...], words: str, trigrams: str, version: int
+) -> np.ndarray:
+    """`tfidf_distances`, cached."""
+    return tfidf_distances(*sides, corpus, words=words, trigrams=trigrams)
 
 
 def _sides(task: PairTask) -> Sides:

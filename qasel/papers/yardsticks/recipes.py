@@ -94,7 +94,7 @@ class CrossEncoderRecipe(Recipe):
         self.check(known, positive=sizes, shares=("dropout", "warmup"))
         if not self.encoder:
             raise QaselError("no encoder is named; give the name or folder of one: --set encoder=…")
-        if self.cut == 1 or self.cut < 0:
+        if self.cut == 1:
             raise QaselError(f"setting cut: expected 0 (keep all) or 2 and more, got {self.cut}")
         if len(self.weights) != 3 or not all(weight > 0 for weight in self.weights):
             raise QaselError(f"setting weights: expected three above 0, got {self.weights}")

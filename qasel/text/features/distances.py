@@ -46,6 +46,10 @@ COLUMNS = {
 }
 """Representation, as the paper's table 2 calls it → the columns of its distances."""
 
+VERSION = 1
+"""Part of what caches go by: raise it when these distances, those of `tfidf`, or what both count
+(`bags`, `tokens`) change."""
+
 NOTHING = 0.5
 """What Σ √(x y) counts as at least, where little or nothing is shared."""
 

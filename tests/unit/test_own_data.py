@@ -1,0 +1,95 @@
+"""A folder of one's own as a data set: what is refused before training, and what comes after."""
+
+import json
+
+import pytest
+
+from qasel.cli import main
+from qasel.papers.yardsticks import recipe
+from qasel.results.sweep import run_one
+
+LINES = [
+    ("who built it", "Eiffel built it", 1),
+    ("who built it", "it is tall", 0),
+    ("how tall is it", "it is tall", 0),
+    ("how tall is it", "300 metres", 1),
+]
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.setenv("QASEL_RESULTS", str(tmp_path / "ledger"))
+    monkeypatch.chdir(tmp_path)
+    for name in ("train", "dev", "test"):
+        write(tmp_path / "mine" / f"{name}.tsv")
+    return tmp_path / "mine"
+
+
+def write(path, lines=LINES, labels=True):
+    path.parent.mkdir(exist_ok=True)
+    rows = [("question", "candidate", "label"), *lines]
+    path.write_text("".join("\t".join(map(str, row[: 2 + labels])) + "\n" for row in rows))
+
+
+def run(*more):
+    arguments = ["run", "yardsticks", "--variant", "word overlap", "--dataset", "mine"]
+    return main([*arguments, *more])
+
+
+def refused(capsys, *words):
+    (line,) = capsys.readouterr().err.strip().splitlines()
+    assert line.startswith("qasel: error: ")
+    for word in words:
+        assert word in line
+
+
+def ledger(folder):
+    return list((folder.parent / "ledger").glob("*/*.json"))
+
+
+@pytest.mark.filterwarnings("ignore::qasel.evaluation.TieWarning")
+def test_data_that_changed_are_not_told_by_their_old_scores(folder, capsys):
+    assert run() == 0
+    told = capsys.readouterr().out
+    assert run() == 0
+    assert capsys.readouterr().out == told
+    write(folder / "test.tsv", [(q, c, 1 - label) for q, c, label in LINES])
+    assert run() == 2
+    refused(capsys, "mine", "changed", "word-overlap-0-")
+    assert run("--out", "elsewhere") == 0
+
+
+@pytest.mark.filterwarnings("ignore::qasel.evaluation.TieWarning")
+def test_a_finished_run_reaches_a_ledger_that_lacks_it(folder, monkeypatch):
+    assert run() == 0
+    monkeypatch.setenv("QASEL_RESULTS", str(folder.parent / "another"))
+    assert run() == 0
+    (row,) = (folder.parent / "another").glob("yardsticks/*.json")
+    assert row.read_text() == ledger(folder)[0].read_text()
+
+
+@pytest.mark.parametrize("missing", ["a split", "its labels"])
+def test_what_training_would_miss_is_told_before_it(missing, folder, capsys, monkeypatch):
+    monkeypatch.setattr("qasel.papers.yardsticks.ranker", None)  # no run gets as far as this
+    (folder / "test.tsv").unlink()
+    if missing == "its labels":
+        write(folder / "test.tsv", labels=False)
+    assert run("--set", "protocol=all") == 2
+    refused(capsys, "test" if missing == "a split" else "label")
+    assert not ledger(folder)
+
+
+@pytest.mark.parametrize("setting", ["paper=foo", "variant=BM25", "dataset=wikiqa", "seed=5"])
+def test_what_names_a_run_is_no_setting_of_it(setting, folder, capsys):
+    assert run("--set", setting) == 2
+    refused(capsys, repr(setting.split("=")[0]), "setting")
+    assert not ledger(folder)
+
+
+@pytest.mark.filterwarnings("ignore::qasel.evaluation.TieWarning")
+def test_a_worker_elsewhere_finds_what_is_named_from_here(folder, monkeypatch, tmp_path):
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    chosen = recipe("word overlap", "mine")
+    row = run_one(chosen, "cpu", str(tmp_path / "runs"), None, str(tmp_path))
+    assert json.loads((tmp_path / "runs" / row.slug / f"{row.slug}.json").read_text())

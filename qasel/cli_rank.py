@@ -22,7 +22,7 @@ def rank(
     from qasel.papers import paper
     from qasel.text import Vectors, load_vectors, tokenize
     from qasel.training import resolve_device
-    from qasel.training.neural import of_this_version
+    from qasel.training.saved import of_this_version
 
     place = resolve_device(device)
     try:

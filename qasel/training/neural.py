@@ -1,20 +1,16 @@
 """A neural network as a `Ranker`: vocabulary, vectors, training, ranking, saving."""
 
-import dataclasses
 import json
-import textwrap
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any, Self, TypeVar
+from typing import Any, Self
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
 from qasel.datasets.base import Split
-from qasel.errors import QaselError
 from qasel.evaluation import Run, evaluate
 from qasel.rankers.base import History
 from qasel.text import Vectors, Vocabulary, tokenize
@@ -25,9 +21,8 @@ from qasel.training import checkpoint
 from qasel.training.batching import Batch, EncodedSplit, PairedSplit
 from qasel.training.devices import seed_all
 from qasel.training.recipe import Recipe
+from qasel.training.saved import of_this_version, recipe_from
 from qasel.training.trainer import Schedule, TrainingData, train
-
-SomeRecipe = TypeVar("SomeRecipe", bound=Recipe)
 
 RANK_BATCH, RANK_PAIRS = 60, 6_000
 """Questions a batch when only ranking, and pairs where lists are long (a list is never cut)."""
@@ -220,34 +215,3 @@ class NeuralRanker(ABC):
 
 def _words(split: Split) -> list[str]:
     return [word for text in split.texts for word in tokenize(text)]
-
-
-def recipe_from(values: dict[str, Any], kind: type[SomeRecipe]) -> SomeRecipe:
-    """A recipe from the plain values of `as_dict`; raises `QaselError` if they do not fit.
-
-    All fields have to be there: a default of today may not be what a saved model was trained with.
-    """
-    plain: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in values.items()}
-    try:
-        if missing := {field.name for field in dataclasses.fields(kind)} - plain.keys():
-            raise TypeError(f"no {', '.join(sorted(missing))}")
-        return kind(**plain)
-    except (TypeError, QaselError) as error:
-        raise QaselError(
-            f"the model's recipe is not one of this version of qasel ({error}); train it again"
-        ) from error
-
-
-@contextmanager
-def of_this_version(folder: Path) -> Iterator[None]:
-    """Around the reading of a saved model: `QaselError` for what the code does not expect."""
-    try:
-        yield
-    except QaselError:
-        raise
-    except (LookupError, TypeError, ValueError, AttributeError, RuntimeError) as error:
-        reason = textwrap.shorten(f"{type(error).__name__}: {error}", 150)
-        raise QaselError(
-            f"{folder}: the model was written by another version of qasel ({reason}); "
-            "train it again"
-        ) from error

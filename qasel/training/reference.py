@@ -13,8 +13,8 @@ from qasel.files import write_whole
 from qasel.rankers.base import History
 from qasel.rankers.baselines import Baseline
 from qasel.text import Vectors
-from qasel.training.neural import recipe_from
 from qasel.training.recipe import Recipe
+from qasel.training.saved import recipe_from
 
 
 class Reference(ABC):

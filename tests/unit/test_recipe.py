@@ -9,8 +9,8 @@ from qasel.errors import QaselError
 from qasel.layers.heads import Head, Scheme
 from qasel.papers import paper
 from qasel.papers.hierarchical_ranking import SCHEMES, recipe
-from qasel.training.neural import recipe_from
 from qasel.training.recipe import literal
+from qasel.training.saved import recipe_from
 
 
 def test_hash_is_the_same_in_another_process():

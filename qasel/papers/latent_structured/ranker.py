@@ -23,7 +23,7 @@ from qasel.rankers.base import History
 from qasel.text import Vectors
 from qasel.text.features import documents, pair_features
 from qasel.training import checkpoint
-from qasel.training.neural import recipe_from
+from qasel.training.saved import recipe_from
 
 
 class StructuredRanker:

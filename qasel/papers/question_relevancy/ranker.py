@@ -26,7 +26,7 @@ from qasel.text.features.distances import NAMES, VERSION, distances
 from qasel.text.features.tfidf import TFIDF_NAMES, tfidf_distances
 from qasel.training import checkpoint
 from qasel.training.devices import seed_all
-from qasel.training.neural import of_this_version, recipe_from
+from qasel.training.saved import of_this_version, recipe_from
 from qasel.training.trainer import Schedule, train
 
 MODEL = "model.safetensors"

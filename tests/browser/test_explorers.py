@@ -333,15 +333,16 @@ def drawing(explorer: "playwright.Locator", number: int = 0) -> str:
 
 @distances
 def test_pick_a_question_and_a_related_one(explorer):
-    says(explorer, "▶ when were x-rays discovered")  # the first relevant one found
+    says(explorer, "▶ Waiting for my deposit")  # the first relevant one found
     before = drawing(explorer)
-    explorer.get_by_role("combobox").nth(0).select_option(label="when was the rosetta stone found")
-    says(explorer, "2 of 4 different words that count (Jaccard 0.500): rosetta, stone")
+    asked = "Toothache on a Sunday Half of my face is a pumpkin. Which dentist is open today?"
+    explorer.get_by_role("combobox").nth(0).select_option(label=asked)
+    says(explorer, "(Jaccard 0.308): dentist, open, sunday, toothache")
     after = drawing(explorer)
     assert after != before
-    explorer.get_by_role("combobox").nth(1).select_option(label="✗ when was moby dick published")
-    says(explorer, "0 of 5 different words that count (Jaccard 0.000)")
-    says(explorer, "▶ when was moby dick published")
+    explorer.get_by_role("combobox").nth(1).select_option(index=1)
+    says(explorer, "3 of 14 different words that count (Jaccard 0.214): open, sunday, today")
+    says(explorer, "▶ Bakeries open today")
     assert drawing(explorer) not in (before, after)
 
 
@@ -356,7 +357,7 @@ def test_type_two_questions(explorer):
     explorer.get_by_role("button", name="Show").click()
     says(explorer, "who found the <b>rosetta</b> stone")
     says(explorer, "? not known")
-    says(explorer, "none for 3 of 6 words, which count as zeros in the mean: /b, b, zyzzyva")
+    says(explorer, "none for 4 of 6 words, which count as zeros in the mean: /b, b, rosetta, zyzzyva")
     before = drawing(explorer)
     explorer.get_by_role("textbox").nth(1).fill("who found the stone\n+who lost it")
     explorer.get_by_role("button", name="Show").click()

@@ -29,8 +29,8 @@ def sources(tmp_path, monkeypatch):
     write(folder, "00_first.ipynb", FIRST)
     write(folder, "01_second.ipynb", SECOND)
     monkeypatch.setattr(notebooks, "NOTEBOOKS", folder)
-    (tmp_path / "work").mkdir()
-    monkeypatch.chdir(tmp_path / "work")
+    (tmp_path / "desk").mkdir()
+    monkeypatch.chdir(tmp_path / "desk")
     return folder
 
 
@@ -57,9 +57,9 @@ def refused(capsys, *arguments):
 
 
 def test_relative_paths_count_from_the_working_folder(sources, tmp_path):
-    (tmp_path / "work" / "mine.txt").write_text("found in the working folder")
+    (tmp_path / "desk" / "mine.txt").write_text("found in the working folder")
     assert main(["notebooks", "00", "-p", "dataset=mine.txt", "--out", "done"]) == 0
-    assert "found in the working folder" in (tmp_path / "work/done/00_first.ipynb").read_text()
+    assert "found in the working folder" in (tmp_path / "desk/done/00_first.ipynb").read_text()
 
 
 def test_a_dead_kernel_is_told(sources, capsys):
@@ -124,7 +124,7 @@ def test_without_names_some_notebook_must_have_it(assignment, sources, executed,
 
 def test_a_notebook_is_not_written_over(sources, capsys):
     before = (sources / "00_first.ipynb").read_text()
-    assert "--out" in refused(capsys, "00", "--out", "../work/../sources")
+    assert "--out" in refused(capsys, "00", "--out", "../desk/../sources")
     assert (sources / "00_first.ipynb").read_text() == before
 
 

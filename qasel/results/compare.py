@@ -36,13 +36,15 @@ class Significance:
         unit = "fold" if self.folds else "seed"
         return (
             f"{self.first} {self.means[0]:.4f} against {self.second} {self.means[1]:.4f} "
-            f"({self._data()} {self.measure.upper()}, {self.vectors or 'no word vectors'}, "
+            f"({self.data} {self.measure.upper()}, {self.vectors or 'no word vectors'}, "
             f"{len(self.seeds)} {unit}{'s' if len(self.seeds) > 1 else ''}, "
             f"{self.t.n} questions): difference {self.t.difference:+.4f}, "
             f"t-test p = {self.t.p:.3g}, randomisation p = {self.randomisation.p:.3g}"
         )
 
-    def _data(self) -> str:
+    @property
+    def data(self) -> str:
+        """Data set, and split where that is not test."""
         return self.dataset if self.split == "test" else f"{self.dataset} {self.split}"
 
 

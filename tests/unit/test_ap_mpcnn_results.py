@@ -23,6 +23,7 @@ from qasel.papers.ap_mpcnn import (
 from qasel.papers.ap_mpcnn.attention import cosine_matrix
 from qasel.papers.ap_mpcnn.grid import settings_of
 from qasel.papers.ap_mpcnn.recipes import ALONE
+from qasel.results.claims import AGAINST, HELD, NOT_RUN
 from qasel.text import Vectors, tokenize
 
 PAPER = "ap-mpcnn"
@@ -71,11 +72,11 @@ def test_the_parts_together_against_each_alone():
     rows = [row(seed=seed, test=0.77) for seed in range(2)]
     rows += [row("Attention only", seed, test=0.75) for seed in range(3)]
     table = claims.parts([*rows, row("Pairwise ranking only", test=0.78)])
-    table = table.set_index(["all parts over", "measure"])
-    line = table.loc[("Attention only", "MAP")]
-    assert (line["ours"], line["seeds"], line["verdict"]) == ("+0.020", 2, "held, clearly")
-    assert table.loc[("Pairwise ranking only", "MRR")]["verdict"].startswith("did not hold")
-    assert table.loc[("Wide convolution only", "MAP")]["ours"] == "not run"
+    table = table.set_index(["systems", "measure"])
+    line = table.loc[(f"{MAIN} over Attention only", "MAP")]
+    assert (line["ours"], line["seeds"], line["verdict"]) == ("+0.020", 2, HELD)
+    assert table.loc[(f"{MAIN} over Pairwise ranking only", "MRR")]["verdict"] == AGAINST
+    assert table.loc[(f"{MAIN} over Wide convolution only", "MAP")]["verdict"] == NOT_RUN
     assert len(table) == 2 * len(ALONE)
 
 

@@ -67,12 +67,12 @@ def test_figures_of_what_was_run():
 def test_claims_beside_ours():
     rows = [row(STL, seed, test=0.72) for seed in range(3)]
     rows += [row(MAIN, seed, test=0.74) for seed in range(2)]
-    table = claims.claims(rows).set_index(["comparison", "test"])
+    table = claims.claims(rows).set_index(["systems", "test"])
     line = table.loc[(f"{MAIN} over {STL}", "2016")]
     assert (line["paper"], line["ours"], line["seeds"]) == ("+0.014**", "+0.020", 2)
-    assert line["verdict"] == "better, clearly"
+    assert line["verdict"] == "clearly the paper's way"
     assert table.loc[(f"{MAIN} over {STL}", "2017")]["ours"] == "+0.000"
-    assert table.loc[("MTL-MLP (ALL) over STL-MLP", "2016")]["ours"] == "not run"
+    assert table.loc[("MTL-MLP (ALL) over STL-MLP", "2016")]["verdict"] == "not run"
     told = claims.against_search([*rows, row("IR baseline", test=0.75)])
     assert told[0].startswith("STL-MLP, 2016: MAP 0.7200, -0.0300")
 

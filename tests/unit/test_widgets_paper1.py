@@ -11,6 +11,8 @@ from explorers import write_own
 from qasel.datasets.base import Candidate, Question, Split
 from qasel.errors import QaselError
 from qasel.papers.hierarchical_ranking import HierarchicalRanker, claims, recipe, teaching
+from qasel.results.claims import Claim, compared, judged, summary, told
+from qasel.results.compare import significance
 from qasel.results.ledger import Row
 from qasel.results.readme import beside
 from qasel.text import Vectors
@@ -247,7 +249,7 @@ def make_row(variant, seed, values):
 def test_claims_without_runs():
     frame = claims.claims([])
     assert set(frame["verdict"]) == {"not run"}
-    assert claims.summary(frame) == f"{len(frame)} comparisons of the paper, 0 of them run by us."
+    assert summary(frame) == f"{len(frame)} comparisons of the paper, 0 of them run by us."
     assert all("not run" in told for told in claims.convergence([]))
 
 
@@ -255,17 +257,39 @@ def test_claims_are_judged_by_the_runs():
     better, worse = [0.9] * 20, [0.5] * 20
     rows = [make_row("PRI(list)", seed, better) for seed in (0, 1)]
     rows += [make_row("CA(list)", seed, worse) for seed in (0, 1)]
-    rows += [make_row("RI(list)", 0, [*better[:-1], 0.95])]
-    frame = claims.claims(rows).set_index(["comparison", "data"])
+    rows += [make_row("RI(list)", 0, [*better[:-1], 0.96])]
+    rows += [make_row("DCA", 1, better)]
+    found = claims.claims(rows)
+    frame = found.set_index(["systems", "data"])
     line = frame.loc["PRI(list) over CA(list)", "WikiQA"]
-    assert line["verdict"] == "held, clearly"
-    assert line["seeds"] == 2
-    assert line["ours"] == pytest.approx(0.4)
-    assert line["paper"] == pytest.approx(0.006)
-    assert frame.loc["PRI(list) over RI(list)", "WikiQA"]["verdict"] == (
-        "did not hold, within noise"
+    assert line["verdict"] == "clearly the paper's way"
+    assert (line["paper"], line["ours"], line["seeds"]) == ("+0.006", "+0.400", 2)
+    line = frame.loc["PRI(list) over RI(list)", "WikiQA"]
+    assert (line["ours"], line["verdict"]) == ("-0.003", "the other way, within chance")
+    assert frame.loc["PRI(list) over DCA", "WikiQA"]["verdict"] == "no difference"
+    assert "4 of them run by us. Of those: 1 clearly the paper's way; 1 no difference; 2 the " in (
+        summary(found)
     )
+    text = told(found)
+    assert "| --: |" in text
+    assert "measure" not in text, "MAP in every line"
     assert "in 2 of the 2 epochs" in claims.convergence(rows)[0]
+
+
+def test_a_claim_of_less_is_seen_from_the_papers_side():
+    rows = [make_row("PRI(list)", 0, [0.9] * 20), make_row("CA(list)", 0, [0.5] * 20)]
+    (line,) = judged(
+        "hierarchical-ranking", [Claim("", "CA(list)", "PRI(list)", "wikiqa")], rows
+    ).itertuples()
+    assert (line.paper, line.ours, line.verdict) == ("-0.006", "-0.400", "clearly the paper's way")
+
+
+def test_tests_are_a_table():
+    rows = [make_row("PRI(list)", 0, [0.9] * 20), make_row("DCA", 0, [0.5] * 20)]
+    found = [significance("hierarchical-ranking", name, rows=rows) for name in ("wikiqa", "trecqa")]
+    (line,) = compared(found).to_dict("records")
+    assert line["systems"] == "PRI(list) over DCA"
+    assert (line["difference"], line["questions"], line["seeds"]) == (0.4, 20, 1)
 
 
 def test_other_settings_do_not_count_as_the_papers():

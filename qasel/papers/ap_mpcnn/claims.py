@@ -8,51 +8,26 @@ import pandas as pd
 from qasel.datasets import Dataset
 from qasel.papers.ap_mpcnn.grid import DATASET, settings_of
 from qasel.papers.ap_mpcnn.recipes import ALONE, MAIN, PAPER
-from qasel.results.compare import Significance, significance
+from qasel.results.claims import Claim, judged
+from qasel.results.compare import significance
 from qasel.results.ledger import Row, read_ledger
-from qasel.results.tables import counted, published
-
-SIGNIFICANT = 0.05
-NOT_RUN = "not run"
+from qasel.results.tables import NOT_RUN, counted, published
 
 
 def parts(rows: Iterable[Row] | None = None) -> pd.DataFrame:
-    """Figure 11: all parts together less each alone, one line a comparison and measure.
+    """Figure 11: all parts together against each alone; see `results.claims.judged`.
 
-    Ours is over the seeds that both systems have; p is Fisher's randomisation test over the test
-    questions, on each question's mean over seeds, not corrected for the number of lines. The
-    paper gives its figure no numbers; it says that all together are better than any alone.
-    `rows` default to the ledger.
+    The paper gives its figure no numbers; it says that all together are better than any alone.
     """
-    rows = list(read_ledger(PAPER) if rows is None else rows)
-    lines = []
-    for alone in ALONE:
-        for metric in ("MAP", "MRR"):
-            found = _test(alone, rows, metric.lower())
-            lines.append(
-                {
-                    "all parts over": alone,
-                    "measure": metric,
-                    "paper": "better",
-                    "ours": f"{found.t.difference:+.3f}" if found else NOT_RUN,
-                    "p": f"{found.randomisation.p:.3f}" if found else "",
-                    "seeds": len(found.seeds) if found else 0,
-                    "verdict": _verdict(found),
-                }
-            )
-    return pd.DataFrame(lines)
-
-
-def _test(other: str, rows: list[Row], measure: str = "map") -> Significance | None:
-    """The paper's system against another one, on the test questions."""
-    return significance(PAPER, DATASET, measure, MAIN, other, rows)
-
-
-def _verdict(found: Significance | None) -> str:
-    if found is None:
-        return ""
-    sign = "held" if found.t.difference > 0 else "did not hold"
-    return f"{sign}, {'clearly' if found.randomisation.p < SIGNIFICANT else 'within noise'}"
+    return judged(
+        PAPER,
+        [
+            Claim("four parts beat one", MAIN, alone, DATASET, metric)
+            for alone in ALONE
+            for metric in ("MAP", "MRR")
+        ],
+        rows,
+    )
 
 
 def settings(rows: Iterable[Row] | None = None) -> pd.DataFrame:
@@ -69,7 +44,11 @@ def settings(rows: Iterable[Row] | None = None) -> pd.DataFrame:
         whole = len(means) == len(setting.paper)
         others = {value: mean for value, mean in means.items() if value != setting.own}
         rival = max(others, key=lambda value: others[value]) if whole else None
-        found = None if rival is None else _test(setting.rows[rival], rows)
+        found = (
+            None
+            if rival is None
+            else significance(PAPER, DATASET, "map", MAIN, setting.rows[rival], rows)
+        )
         lines.append(
             {
                 "setting": setting.name,

@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 
 from qasel.papers.hierarchical_ranking.recipes import PAPER
-from qasel.results.compare import significance
-from qasel.results.ledger import Row, read_ledger
-from qasel.results.tables import counted, pick, published
+from qasel.results.claims import Claim, judged
+from qasel.results.ledger import Row
+from qasel.results.tables import counted, pick
 
 DATASETS = {"wikiqa": "WikiQA", "trecqa": "TREC-QA"}
 
@@ -18,6 +18,9 @@ COMPARISONS = {
     ],
     "joint training beats one level (point)": [
         (f"{family}(point)", "CA(point)") for family in ("MTL", "RI", "PRI")
+    ],
+    "joint training beats one level (pair)": [
+        (f"{family}(pair)", "CA(pair)") for family in ("MTL", "RI")
     ],
     "progressive beats plain integration": [("PRI(list)", "RI(list)")],
     "the main system beats the strong baseline": [("PRI(list)", "DCA")],
@@ -29,57 +32,18 @@ COMPARISONS = {
 }
 """Claim → (the system said to be better, the other one); all are about MAP."""
 
-SIGNIFICANT = 0.05
-
 
 def claims(rows: Iterable[Row] | None = None) -> pd.DataFrame:
-    """One line a comparison and data set: MAP differences, the paper's and ours, and a verdict.
-
-    Ours is over the seeds that both systems have; p is Fisher's randomisation test over
-    questions, not corrected for the number of lines. `rows` default to the ledger.
-    """
-    rows = list(read_ledger(PAPER) if rows is None else rows)
-    known = published(PAPER)
-    known = known[known["metric"] == "MAP"].drop_duplicates(["row", "dataset"])
-    values = known.set_index(["row", "dataset"])["value"]
-    lines = []
-    for claim, pairs in COMPARISONS.items():
-        for first, second in pairs:
-            for dataset, shown in DATASETS.items():
-                found = significance(PAPER, dataset, "map", first, second, rows)
-                line = {
-                    "claim": claim,
-                    "comparison": f"{first} over {second}",
-                    "data": shown,
-                    "paper": values[first, dataset] - values[second, dataset],
-                    "ours": found.t.difference if found else np.nan,
-                    "p": found.randomisation.p if found else np.nan,
-                    "seeds": len(found.seeds) if found else 0,
-                }
-                lines.append(line | {"verdict": _verdict(line)})
-    return pd.DataFrame(lines)
-
-
-def _verdict(line: dict) -> str:
-    if np.isnan(line["ours"]):
-        return "not run"
-    sign = "held" if line["ours"] > 0 else "did not hold"
-    return f"{sign}, {'clearly' if line['p'] < SIGNIFICANT else 'within noise'}"
-
-
-def summary(frame: pd.DataFrame) -> str:
-    """The verdicts counted, in a few sentences."""
-    ran = frame[frame["seeds"] > 0]
-    text = f"{len(frame)} comparisons of the paper, {len(ran)} of them run by us."
-    if ran.empty:
-        return text
-    count = ran["verdict"].value_counts()
-    parts = ", ".join(f"{number} {verdict}" for verdict, number in count.items())
-    fewest, most = int(ran["seeds"].min()), int(ran["seeds"].max())
-    seeds = str(most) if fewest == most else f"{fewest} to {most}"
-    return (
-        f"{text} Of those: {parts} (p below {SIGNIFICANT} counts as clear; seeds a "
-        f"comparison: {seeds})."
+    """What the paper concludes, a line a comparison and data set; see `results.claims.judged`."""
+    return judged(
+        PAPER,
+        [
+            Claim(text, first, second, dataset)
+            for text, pairs in COMPARISONS.items()
+            for first, second in pairs
+            for dataset in DATASETS
+        ],
+        rows,
     )
 
 

@@ -13,7 +13,7 @@ from qasel.papers.question_relevancy.recipes import (
     SIM,
     STL,
 )
-from qasel.results.compare import Significance, significance
+from qasel.results.claims import Claim, judged
 from qasel.results.ledger import Row, mean_score, read_ledger
 from qasel.results.tables import Choices, counted, pick, published
 
@@ -26,42 +26,23 @@ COMPARISONS = (
     (STL, f"STL{SIM}"),
 )
 """The multi-task system and the single-task one, and the small network against the large."""
-SIGNIFICANT = 0.05
 
 
 def claims(rows: Iterable[Row] | None = None) -> pd.DataFrame:
-    """One line a comparison and test: MAP differences, the paper's (with its stars) and ours.
+    """Other tasks against none, and the small network against the large, on both tests.
 
-    Ours is over the seeds that both systems have; p is Fisher's randomisation test over
-    questions, on each question's mean over seeds, not corrected for the number of lines.
+    As `results.claims.judged` gives them; the paper's differences with its stars.
     """
-    rows = list(read_ledger(PAPER) if rows is None else rows)
-    known = published(PAPER).query("table == 'table-1'").set_index(["row", "metric"])
-    lines = []
-    for first, second in COMPARISONS:
-        for split, year in TESTS.items():
-            metric = "MAP" if split == "test" else f"{split} MAP"
-            found = significance(PAPER, DATASET, "map", first, second, rows, split)
-            paper = known["value"][first, metric] - known["value"][second, metric]
-            lines.append(
-                {
-                    "comparison": f"{first} over {second}",
-                    "test": year,
-                    "paper": f"{paper:+.3f}{STARS[known['note'][first, metric]]}",
-                    "ours": f"{found.t.difference:+.3f}" if found else "not run",
-                    "p": f"{found.randomisation.p:.3f}" if found else "",
-                    "seeds": len(found.seeds) if found else 0,
-                    "verdict": _verdict(found),
-                }
-            )
-    return pd.DataFrame(lines)
-
-
-def _verdict(found: Significance | None) -> str:
-    if found is None:
-        return ""
-    sign = "better" if found.t.difference > 0 else "not better"
-    return f"{sign}, {'clearly' if found.randomisation.p < SIGNIFICANT else 'within noise'}"
+    metrics = {year: "MAP" if split == "test" else f"{split} MAP" for split, year in TESTS.items()}
+    asked = [
+        Claim(year, first, second, DATASET, metric)
+        for first, second in COMPARISONS
+        for year, metric in metrics.items()
+    ]
+    known = published(PAPER).query("table == 'table-1'").set_index(["row", "metric"])["note"]
+    frame = judged(PAPER, asked, rows).rename(columns={"claim": "test"})
+    stars = [STARS[known[claim.first, claim.metric]] for claim in asked]
+    return frame.assign(paper=frame["paper"] + stars).drop(columns=["data", "measure"])
 
 
 def against_search(rows: Iterable[Row] | None = None) -> list[str]:

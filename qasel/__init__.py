@@ -1,9 +1,22 @@
-"""qasel: notebooks and a small package for neural and structured answer selection."""
+"""qasel: notebooks and a small package for neural and structured answer selection.
 
-import importlib
-from typing import TYPE_CHECKING, Any
+    import qasel
+    from qasel.rankers import BM25
 
-if TYPE_CHECKING:
+    data = qasel.load_dataset("sample")  # or "wikiqa", …, or a folder of your own
+    ranker = BM25()
+    ranker.fit(data.train, data.dev)
+    print(qasel.evaluate(ranker.rank(data.test), data.test))
+
+`load_dataset`, `evaluate` and `load_vectors` are here; rankers without training in
+`qasel.rankers`, those of the papers in `qasel.papers`, the ledger of measured runs in
+`qasel.results`. All that the command `qasel` does is in the package.
+"""
+
+import importlib as _importlib
+import typing as _typing
+
+if _typing.TYPE_CHECKING:
     from qasel.datasets import load_dataset
     from qasel.evaluation import evaluate
     from qasel.text import load_vectors
@@ -13,8 +26,13 @@ __all__ = ["evaluate", "load_dataset", "load_vectors"]
 _HOMES = {"evaluate": "evaluation", "load_dataset": "datasets", "load_vectors": "text"}
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> _typing.Any:
     """Import on first use: `qasel --help` should not wait for numpy and its friends."""
     if name not in _HOMES:
         raise AttributeError(f"module 'qasel' has no attribute {name!r}")
-    return getattr(importlib.import_module(f"qasel.{_HOMES[name]}"), name)
+    return getattr(_importlib.import_module(f"qasel.{_HOMES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    """What tab completion offers, before anything is imported too."""
+    return sorted({*__all__, *(name for name in globals() if name.startswith("__"))})

@@ -1,12 +1,16 @@
 """`qasel compare`: systems side by side on data sets, from the ledger."""
 
+from collections.abc import Collection, Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from qasel.errors import QaselError
 from qasel.files import shown
+
+SHOWN = 5
+"""Kinds of runs that are named at most."""
 
 
 def compare(
@@ -24,17 +28,25 @@ def compare(
     ] = None,
 ) -> None:
     """Compare systems: means, intervals, corrected tests, wins and ties, cost."""
+    from qasel.results.ledger import read_ledger
     from qasel.results.matrix import Matrix
-    from qasel.results.outcomes import outcomes
+    from qasel.results.outcomes import outcomes, set_aside
     from qasel.results.side_by_side import render
 
-    found = outcomes()
+    rows = list(read_ledger())
+    found = outcomes(rows)
+    aside = _told([row.recipe for row in set_aside(rows)], system or (), dataset or ())
     if not found:
-        raise QaselError("the ledger has no runs to compare; make some with `qasel run`")
-    matrix = Matrix.of(found, measure).only(system or (), dataset or ())
+        raise QaselError(f"the ledger has no runs to compare; make some with `qasel run`{aside}")
+    try:
+        matrix = Matrix.of(found, measure).only(system or (), dataset or ())
+    except QaselError as error:
+        raise QaselError(f"{error}{aside}") from None
     if not matrix.cells:
-        raise QaselError(f"none of these systems was run on {', '.join(dataset or ())}")
+        raise QaselError(f"none of these systems was run on {', '.join(dataset or ())}{aside}")
     typer.echo(render(matrix, format_).rstrip("\n"))
+    if aside:
+        typer.echo(f"qasel: note{aside.replace(';', ':', 1)}", err=True)
     if figure:
         from qasel.figures.compare import score_matrix
         from qasel.figures.style import save
@@ -43,3 +55,25 @@ def compare(
         stem = figure.stem if figure.suffix in (".pdf", ".svg", ".png") else figure.name
         for path in save(score_matrix(matrix), stem, figure.parent):
             typer.echo(shown(path), err=True)
+
+
+def _told(recipes: list[Mapping[str, Any]], systems: Collection[str], data: Collection[str]) -> str:
+    """Which runs on these data are not compared, because their settings are not their row's own."""
+    from qasel.results.grid import changed
+
+    asked = [
+        recipe
+        for recipe in recipes
+        if (not systems or recipe["variant"] in systems)
+        and (not data or {recipe["dataset"], f"{recipe['dataset']}/{recipe['protocol']}"} & {*data})
+    ]
+    if not asked:
+        return ""
+    number = f"{len(asked)} run{'s' if len(asked) > 1 else ''}"
+    text = f"; {number} with other settings than the row's own: not compared"
+    if not systems and not data:
+        return text
+    named = [f"{recipe['variant']} ({changed(recipe)})" for recipe in asked]
+    kinds = list(dict.fromkeys(named))
+    more = f" and {len(kinds) - SHOWN} more kinds" if len(kinds) > SHOWN else ""
+    return f"{text}: {'; '.join(kinds[:SHOWN])}{more}"

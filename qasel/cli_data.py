@@ -42,6 +42,10 @@ def list_(data_dir: DataDir = None) -> None:
         )
     _print(("name", "protocols", "files here", "to get it", "what"), rows)
     typer.echo("* protocol by default; pairs: sentence pairs; -: files that can be checked")
+    typer.echo(
+        "A data set of your own is a folder with train, dev and test, .tsv or .jsonl: "
+        "question, candidate, label (0 or 1)"
+    )
 
 
 @app.command()

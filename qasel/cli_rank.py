@@ -31,6 +31,10 @@ def rank(
         if not isinstance(name, str) or not isinstance(vectors, str):
             raise TypeError("expected texts")
     except (OSError, ValueError, KeyError, TypeError) as error:
+        if not model_dir.is_dir():
+            raise QaselError(
+                f"{model_dir}: no such folder; `qasel run` writes one a run"
+            ) from error
         raise QaselError(f"{model_dir} is not a model folder: no readable recipe.json") from error
     split = read_questions(questions_file)
     words = {word for text in split.texts for word in tokenize(text)}
@@ -50,11 +54,18 @@ def rank(
 
 def evaluate(
     run: Annotated[Path, typer.Argument(help="A TREC run.")],
-    qrels: Annotated[Path, typer.Argument(help="TREC qrels.")],
+    qrels: Annotated[
+        Path, typer.Argument(help="TREC qrels, or the labelled questions (.tsv or .jsonl).")
+    ],
     protocol: Annotated[str, typer.Option(help="trec or semeval.")] = "trec",
 ) -> None:
     """Print MAP, MRR and P@1 of a run, in percent."""
+    from qasel.datasets import read_questions
     from qasel.evaluation import Run, read_qrels
     from qasel.evaluation import evaluate as measure
 
-    typer.echo(str(measure(Run.read(run), read_qrels(qrels), protocol)))
+    found = Run.read(run)
+    suffixes = qrels.name.lower().removesuffix(".gz")
+    labelled = suffixes.endswith((".tsv", ".jsonl"))
+    known = read_questions(qrels) if labelled else read_qrels(qrels)
+    typer.echo(str(measure(found, known, protocol)))

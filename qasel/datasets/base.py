@@ -38,6 +38,11 @@ class Question:
     text: str
     candidates: tuple[Candidate, ...]
 
+    def __repr__(self) -> str:
+        text = self.text if len(self.text) <= 60 else f"{self.text[:59]}…"
+        right = sum(candidate.label == 1 for candidate in self.candidates)
+        return f"Question({self.id!r}: {text!r}, {len(self.candidates)} candidates, {right} right)"
+
     @property
     def labels(self) -> np.ndarray:
         """Labels of the candidates, int array `[candidates]`.
@@ -89,6 +94,12 @@ class Split(Sequence[Question]):
                 if candidate.label not in (0, 1, None):
                     what = f"candidate {candidate.id!r}: label {candidate.label!r}"
                     raise QaselError(f"{where}, {what} is not 0 or 1")
+
+    def __repr__(self) -> str:
+        return (
+            f"Split({self.name!r}: {len(self)} questions, {self.pairs} candidates, "
+            f"{self.positives} right)"
+        )
 
     def __len__(self) -> int:
         return len(self.questions)

@@ -56,7 +56,8 @@ def load_dataset(
 ) -> Dataset:
     """A data set: `sample`, `wikiqa`, `trecqa`, `semeval-cqa`, or a folder of one's own.
 
-    A folder has train, dev and test files. `protocol` says which questions count (see
+    A folder has the files train, dev and test (or some of them), each .tsv or .jsonl as in
+    `read_table` and `read_jsonl`. `protocol` says which questions count (see
     `qasel data list`; by default `answered` for the first two, `clean` for `trecqa`,
     `a-2016` for `semeval-cqa` and `all` for a folder). Questions are ranked for a question under
     `semeval-cqa`'s `b-2016` and `b-2017`, and under the sample's `related`, in the same form.
@@ -169,7 +170,8 @@ def _filtered(splits: Iterable[Split], protocol: str) -> list[Split]:
 def _folder(folder: Path) -> list[Split]:
     """The splits that a user's folder holds, each from the one file of its name."""
     if not folder.is_dir():
-        raise QaselError(f"{folder}: no such folder")
+        hint = f" but a file; give its folder, {folder.parent}" if folder.exists() else ""
+        raise QaselError(f"{folder}: no such folder{hint}")
     splits = []
     for name in SPLITS:
         names = [f"{name}{suffix}" for suffix in (".tsv", *JSON_SUFFIXES)]

@@ -44,10 +44,13 @@ def group_rows(path: FilePath, name: str, rows: Iterable[Row], *, blank: bool = 
 
     Raises `QaselError`, with file and line, for a blank text, an id that is
     blank or has white space, one id with two texts, two candidates with one
-    id, and a question without candidates.
+    id, a question without candidates, and one without an id (or block) whose
+    rows do not stand together: in a table that was shuffled, each row would
+    become a question.
     """
     questions: dict[str, _Open] = {}
     blocks: dict[str, Hashable] = {}
+    texts: dict[tuple[str, Hashable], int] = {}  # where a question without an id began
     last: _Open | None = None
     numbered: bool | None = None
     for row in rows:
@@ -62,6 +65,12 @@ def group_rows(path: FilePath, name: str, rows: Iterable[Row], *, blank: bool = 
         numbered = row.question_id is None
         if row.question_id is None:
             if last is None or last.text != row.question or blocks[last.id] != row.block:
+                began = texts.setdefault((row.question, row.block), row.line)
+                if began != row.line:
+                    raise QaselError(
+                        f"{where}: the question {row.question!r} of line {began} comes again after "
+                        "another; put its rows together, or give questions an id (column qid)"
+                    )
                 last = _Open(f"q{len(questions) + 1}", row.question)
                 blocks[last.id] = row.block
                 questions[last.id] = last

@@ -33,6 +33,8 @@ def read_questions(path: FilePath, name: str | None = None) -> Split:
         return read_table(path, name)
     if suffix in JSON_SUFFIXES:
         return read_jsonl(path, name)
+    if Path(path).is_dir():
+        raise QaselError(f"{path} is a folder; give one file of it, such as {path}/test.tsv")
     known = ", ".join(TABLE_SUFFIXES + JSON_SUFFIXES)
     raise QaselError(f"{path}: unknown kind of file {suffix!r}; known: {known} (each may be .gz)")
 
@@ -104,9 +106,9 @@ def _columns(where: str, names: list[str]) -> dict[str, int]:
     for role in ("question", "candidate"):
         if role not in place:
             there = ", ".join(repr(name) for name in names)
-            wanted = " or ".join(COLUMNS[role])
+            wanted = " or ".join(map(repr, COLUMNS[role]))
             hint = "" if len(names) > 1 else "; columns are set apart by tabs"
-            raise QaselError(f"{where}: no column {wanted!r} in the header, there: {there}{hint}")
+            raise QaselError(f"{where}: no column {wanted} in the header, there: {there}{hint}")
     return place
 
 

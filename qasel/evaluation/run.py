@@ -61,6 +61,10 @@ class Run:
                     what = f"predicted label {label!r} is not 0 or 1"
                     raise QaselError(f"{where}, candidate {cid!r}: {what}")
 
+    def __repr__(self) -> str:
+        scored = sum(map(len, self.scores.values()))
+        return f"Run({self.tag!r}: {len(self.scores)} questions, {scored} candidates)"
+
     @classmethod
     def from_scores(
         cls,

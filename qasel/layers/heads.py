@@ -10,6 +10,7 @@ from qasel.errors import QaselError
 
 LEVELS = ("point", "pair", "list")
 LOSSES = (*LEVELS, "ap")
+"""The losses by name; `qasel.training.losses.level_loss` has one for each."""
 
 
 @dataclass(frozen=True)
@@ -31,8 +32,11 @@ class Scheme:
     def __post_init__(self) -> None:
         earlier: set[str] = set()
         for head in self.heads:
-            if head.loss not in LOSSES or not set(head.reads) <= earlier:
-                raise QaselError(f"head {head.name!r} has an unknown loss or reads a later head")
+            if head.loss not in LOSSES:
+                known = ", ".join(LOSSES)
+                raise QaselError(f"head {head.name!r}: unknown loss {head.loss!r}; known: {known}")
+            if not set(head.reads) <= earlier:
+                raise QaselError(f"head {head.name!r} reads a head that does not come before it")
             earlier.add(head.name)
         if self.ranks not in earlier:
             raise QaselError(f"no head {self.ranks!r} to rank with")

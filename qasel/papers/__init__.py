@@ -31,6 +31,7 @@ PAPERS = {
 }
 AXES = ("paper", "variant", "dataset", "seed")
 """Fields of a recipe that say which run it is, never among its settings."""
+OPTIONS = dict(zip(AXES, ("paper", "variant", "dataset", "seeds"), strict=True))
 ROOMS = PAPERS | {"yardsticks": "What needs no paper: baselines and fine-tuned cross-encoders"}
 """All that can be run: the papers, and a room that has no published numbers."""
 
@@ -51,7 +52,7 @@ def configured(name: str, variant: str, dataset: str, settings: Mapping[str, Any
     """
     for key in AXES:
         if key in settings:
-            raise QaselError(f"{key!r} is no setting of a run: it is named by itself")
+            raise QaselError(f"{key!r} is no setting of a run: name it by --{OPTIONS[key]}")
     others = dict(settings)
     scale = others.pop("scale", "paper")
     return paper(name).recipe(variant, dataset, scale=scale).change(**others)

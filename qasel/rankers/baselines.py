@@ -17,7 +17,7 @@ from typing import Any, ClassVar, Self
 import bm25s
 import numpy as np
 
-from qasel.datasets.base import Question, Split
+from qasel.datasets.base import Dataset, Question, Split
 from qasel.errors import QaselError
 from qasel.evaluation.run import Run
 from qasel.files import FilePath, write_whole
@@ -39,7 +39,7 @@ class Baseline(ABC):
     def fit(self, train: Split, dev: Split | None = None) -> History:
         """Learn from the texts of `train`, where there is something to learn; labels are unused."""
         start = time.perf_counter()
-        self.state = self.learn(train)
+        self.state = self.learn(as_split(train))
         return History(seconds=time.perf_counter() - start)
 
     def learn(self, train: Split) -> dict[str, Any]:
@@ -48,7 +48,7 @@ class Baseline(ABC):
 
     def rank(self, split: Split) -> Run:
         """Score every candidate of `split`."""
-        return Run.from_scores(split, self.scores(split), self.name)
+        return Run.from_scores(split, self.scores(as_split(split)), self.name)
 
     @abstractmethod
     def scores(self, split: Split) -> list[Any]:
@@ -69,7 +69,7 @@ class Baseline(ABC):
         except OSError as error:
             raise QaselError(f"{file}: cannot be read: {error.strerror or error}") from None
         except (ValueError, KeyError, TypeError):
-            raise QaselError(f"{file}: not a saved ranker; save it again") from None
+            raise QaselError(f"{file}: not a saved ranker; train it again") from None
         if name != cls.name:
             raise QaselError(f"{file}: holds the ranker {name!r}, not {cls.name!r}")
         ranker = cls()
@@ -208,6 +208,8 @@ class BM25(Baseline):
 
     def __init__(self, k1: float = 1.5, b: float = 0.75) -> None:
         super().__init__()
+        if not (0 <= k1 < math.inf and 0 <= b <= 1):
+            raise QaselError(f"BM25 takes k1 of 0 or more and b in 0..1, not {k1} and {b}")
         self.state = {"k1": k1, "b": b, "background": []}
 
     def learn(self, train: Split) -> dict[str, Any]:
@@ -232,6 +234,14 @@ class BM25(Baseline):
             found = index.get_scores(query) if query else np.zeros(len(texts))
             scores.append(found[[row[candidate.text] for candidate in question.candidates]])
         return scores
+
+
+def as_split(given: Split) -> Split:
+    """The split itself; `QaselError` for anything else, such as a whole data set."""
+    if not isinstance(given, Split):
+        hint = ", such as data.train" if isinstance(given, Dataset) else ""
+        raise QaselError(f"a ranker takes a split{hint}, not a {type(given).__name__}")
+    return given
 
 
 def _sentences(split: Split) -> list[str]:

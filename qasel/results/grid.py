@@ -60,16 +60,20 @@ def gathered(assignments: Iterable[tuple[str, Any]]) -> dict[str, list[Any]]:
 
 def told(recipe: Recipe) -> str:
     """A recipe in a line: paper, row, data, seed, and the settings that are not the row's own."""
-    own = room(recipe.paper).recipe(
-        recipe.variant, recipe.dataset, scale=recipe.scale, seed=recipe.seed
-    )
-    plain = own.as_dict() | {"scale": "paper"}
-    changed = [f"{key}={value}" for key, value in recipe.as_dict().items() if plain[key] != value]
     parts = (
         recipe.paper,
         recipe.variant,
         f"{recipe.dataset} ({recipe.protocol})",
         f"seed {recipe.seed}",
-        ", ".join(changed),
+        changed(recipe.as_dict()),
     )
     return "  ".join(part for part in parts if part)
+
+
+def changed(recipe: Mapping[str, Any]) -> str:
+    """The settings of a recipe that are not its row's own: `scale=quick, margin=0.5`."""
+    own = room(recipe["paper"]).recipe(
+        recipe["variant"], recipe["dataset"], scale=recipe["scale"], seed=recipe["seed"]
+    )
+    plain = own.as_dict() | {"scale": "paper"}
+    return ", ".join(f"{key}={value}" for key, value in recipe.items() if plain.get(key) != value)

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from qasel.datasets import Dataset
+from qasel.datasets.registry import COLLECTIONS
 from qasel.evaluation import Run, evaluate
 from qasel.papers import PAPERS
 from qasel.papers import paper as room
@@ -14,8 +15,8 @@ from qasel.results.measure import timed_run
 from qasel.results.tables import DATASETS, counted
 from qasel.training.recipe import SCALES
 
-SAMPLE, QUICK = "sample", "quick"
-"""The data set on which systems at the scale for walkthroughs count too."""
+QUICK = "quick"
+"""The scale for walkthroughs: it counts on data that no paper has scores of (see `_small`)."""
 
 
 class Target(NamedTuple):
@@ -102,20 +103,21 @@ def outcomes(rows: Iterable[Row] | None = None) -> list[Outcome]:
     """Those of the rows that count, by paper and in the order of its variants; seeds in order.
 
     A row counts if its recipe is its variant's own but for vectors and seed, at the scale
-    "paper" or, on the bundled sample, "quick". A system is a variant; its vectors or encoder are
-    named where they are not the usual ones, its scale where the sample has both, and its paper
-    where two have a variant of the same name. A run counts on
+    "paper" or, on the bundled sample and a reader's own data, "quick". A system is a variant; its
+    vectors or encoder are named where they are not the usual ones, its scale where its data set
+    has both, and its paper where two have a variant of the same name. A run counts on
     its own target and, cut to their questions, on narrower ones that others were run on. `rows`
     default to the ledger.
     """
     standing = _standing(read_ledger() if rows is None else rows)
-    on_sample = {key for key, choices in standing if _dataset(choices) == SAMPLE}
+    at = {(key, _dataset(choices)) for key, choices in standing}
     shared = _shared_names(key for key, _ in standing)
     result: list[Outcome] = []
     for key, choices in standing:
         for vectors, group in choices.items():
             name = key.variant
-            if key.scale == QUICK and key._replace(scale="paper") in on_sample:
+            whole = (key._replace(scale="paper"), _dataset(choices))
+            if key.scale == QUICK and whole in at:
                 name += f", {QUICK}"
             if vectors != _usual(group[0]):
                 name += f", {vectors or 'no vectors'}"
@@ -135,12 +137,25 @@ def _standing(rows: Iterable[Row]) -> list[tuple[_Key, dict[str, list[Row]]]]:
     found = []
     for paper, own in by_paper.items():
         for scale in SCALES if own else ():
-            kept = [row for row in own if scale != QUICK or row.recipe["dataset"] == SAMPLE]
+            kept = [row for row in own if scale != QUICK or _small(row.recipe["dataset"])]
             runs = counted(paper, kept, scale)
             order = list(room(paper).VARIANTS)
             for variant, dataset in sorted(runs, key=lambda key: (order.index(key[0]), key[1])):
                 found.append((_Key(paper, variant, scale), runs[variant, dataset]))
     return found
+
+
+def set_aside(rows: Iterable[Row]) -> list[Row]:
+    """The rows that do not count: experiments with other settings than their variant's own."""
+    rows = list(rows)
+    counting = {
+        row.hash for _, choices in _standing(rows) for group in choices.values() for row in group
+    }
+    return [row for row in rows if row.hash not in counting]
+
+
+def _small(dataset: str) -> bool:
+    return dataset == "sample" or dataset not in COLLECTIONS
 
 
 def _dataset(choices: dict[str, list[Row]]) -> str:

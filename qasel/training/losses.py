@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from qasel.errors import QaselError
 from qasel.interleaving import harmonic, structured_hinge
 from qasel.layers.heads import Head
 
@@ -77,14 +78,16 @@ def level_loss(
     pairs: str,
     mean: str = "batch",
 ) -> Tensor:
-    """The loss that trains a ranking level, by its name in `qasel.layers.heads`."""
+    """The loss that trains a ranking level, by its name in `qasel.layers.heads.LOSSES`."""
     if kind == "point":
         return point_loss(scores, labels, mask)
     if kind == "pair":
         return pair_loss(scores, labels, mask, margin, pairs)
     if kind == "ap":
         return ap_loss(scores, labels, mask)
-    return list_loss(scores, labels, mask, mean)
+    if kind == "list":
+        return list_loss(scores, labels, mask, mean)
+    raise QaselError(f"no loss {kind!r}: `level_loss` does not know it")
 
 
 def joint_loss(

@@ -16,6 +16,13 @@ from qasel.errors import QaselError
 from qasel.files import FilePath
 
 SCALES = ("paper", "quick")
+_WANTED = {
+    int: "a whole number",
+    float: "a number such as 0.5",
+    tuple: "numbers such as 1,2,3 (one alone: 1,)",
+    bool: "True or False",
+    str: "a text",
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,7 +111,7 @@ class Recipe:
             elif wanted is tuple and isinstance(value, list):
                 changes[key] = tuple(value)
             elif not isinstance(value, wanted) or (wanted is int and isinstance(value, bool)):
-                raise QaselError(f"setting {key}: expected {wanted.__name__}, got {value!r}")
+                raise QaselError(f"setting {key}: expected {_WANTED[wanted]}, got {value!r}")
         return dataclasses.replace(self, **changes)
 
     def set(self, assignments: list[str]) -> Self:

@@ -96,6 +96,17 @@ def test_saved_files_that_are_not_the_rankers_own(tmp_path):
         Constant.load(tmp_path / "nothing")
 
 
+def test_what_is_no_split_or_no_setting_is_refused():
+    data = load_dataset("sample")
+    with pytest.raises(QaselError, match=r"takes a split, such as data\.train, not a Dataset"):
+        BM25().fit(data)
+    with pytest.raises(QaselError, match="takes a split, not a str"):
+        BM25().rank("x")
+    for settings in ({"k1": -1.0}, {"b": 1.5}, {"k1": float("nan")}):
+        with pytest.raises(QaselError, match="k1 of 0 or more"):
+            BM25(**settings)
+
+
 def test_constant_and_file_order():
     with pytest.warns(TieWarning):
         assert evaluate(Constant().rank(TOY), TOY).p1 == 0

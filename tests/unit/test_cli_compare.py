@@ -54,12 +54,24 @@ def test_a_part_only(capsys):
     assert (line["system"], line["protocol"], line["wins"]) == ("DCA", "answered", "")
 
 
+def test_experiments_are_not_compared_but_told(capsys):
+    fill()
+    assert main(["compare", "--dataset", "wikiqa"]) == 0
+    told = capsys.readouterr().err
+    assert "1 run with other settings" in told
+    assert "CA(list) (margin=0.1)" in told
+    assert main(["compare", "--system", "CA(list)"]) == 2
+    one_error_line(capsys, "no run of the system", "not compared: CA(list) (margin=0.1)")
+    assert main(["compare", "--system", "DCA"]) == 0
+    assert not capsys.readouterr().err
+
+
 def test_a_figure_beside_the_table(tmp_path, capsys):
     fill()
     assert main(["compare", "--figure", str(tmp_path / "new" / "matrix.png")]) == 0
     seen = capsys.readouterr()
     assert seen.out.startswith("###")
-    assert len(seen.err.splitlines()) == 3
+    assert len(seen.err.splitlines()) == 1 + 3
     written = {path.name for path in (tmp_path / "new").iterdir()}
     assert written == {"matrix.pdf", "matrix.svg", "matrix.png"}
 

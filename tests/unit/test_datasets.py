@@ -187,7 +187,7 @@ def test_a_table_reads_the_same_however_it_is_stored(tmp_path, ending, name, mar
 
 
 def test_a_users_table_groups_consecutive_rows(tmp_path):
-    text = "question\tcandidate\na\tx\na\ty\n\nb\tx\na\tz\u2028z\n"
+    text = "question\tcandidate\na\tx\na\ty\n\nb\tx\nc\tz\u2028z\n"
     split = read_questions(write(tmp_path / "t.tsv", text))
     assert [(q.id, [c.text for c in q.candidates]) for q in split] == [
         ("q1", ["x", "y"]),
@@ -257,7 +257,7 @@ def test_jacana_keeps_blank_sentences_and_drops_questions_without_any(tmp_path):
 # Bad files: the message names file and line.
 
 BAD_TABLES = {
-    "no candidate column": ("question\tlabel\nq\t1\n", r"t\.tsv:1: no column 'candidate or sent"),
+    "no candidate column": ("question\tlabel\nq\t1\n", r"t\.tsv:1: no column 'candidate' or 'sent"),
     "commas": ("question,candidate\nq,c\n", "columns are set apart by tabs"),
     "no question column": ("Q\tSentence\nq\t1\n", "no column 'question' in the header, there: 'Q'"),
     "a column twice": ("question\tcandidate\tSentence\nq\ta\tb\n", "two columns for the candidate"),

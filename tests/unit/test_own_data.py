@@ -3,9 +3,12 @@
 import json
 
 import pytest
+from ledger_rows import ledger_row
 
 from qasel.cli import main
+from qasel.papers.hierarchical_ranking import recipe as small
 from qasel.papers.yardsticks import recipe
+from qasel.results.outcomes import outcomes
 from qasel.results.sweep import run_one
 
 LINES = [
@@ -93,3 +96,41 @@ def test_a_worker_elsewhere_finds_what_is_named_from_here(folder, monkeypatch, t
     chosen = recipe("word overlap", "mine")
     row = run_one(chosen, "cpu", str(tmp_path / "runs"), None, str(tmp_path))
     assert json.loads((tmp_path / "runs" / row.slug / f"{row.slug}.json").read_text())
+
+
+def test_rows_of_a_question_stand_together(folder, capsys):
+    write(folder / "train.tsv", [LINES[0], LINES[2], LINES[1], LINES[3]])
+    assert run() == 2
+    refused(capsys, "train.tsv:4", "of line 2 comes again", "qid")
+
+
+def test_a_file_is_no_folder_and_a_folder_no_file(folder, capsys):
+    assert main(["run", "yardsticks", "--variant", "BM25", "--dataset", "mine/test.tsv"]) == 2
+    refused(capsys, "give its folder, mine")
+    assert main(["rank", "nowhere", "mine"]) == 2
+    refused(capsys, "nowhere: no such folder")
+    assert run() == 0
+    (model,) = (folder.parent / "runs").iterdir()
+    capsys.readouterr()
+    assert main(["rank", str(model), "mine"]) == 2
+    refused(capsys, "mine is a folder; give one file of it")
+
+
+@pytest.mark.filterwarnings("ignore::qasel.evaluation.TieWarning")
+def test_a_run_is_measured_by_the_labelled_questions(folder, capsys):
+    assert run() == 0
+    (model,) = (folder.parent / "runs").iterdir()
+    assert main(["rank", str(model), "mine/test.tsv", "--out", "mine.run"]) == 0
+    capsys.readouterr()
+    assert main(["evaluate", "mine.run", "mine/test.tsv"]) == 0
+    assert "MAP 75.00  MRR 75.00  P@1 50.00  (2 questions" in capsys.readouterr().out
+
+
+def test_small_settings_count_on_data_of_ones_own():
+    values = {"q1": 0.5, "q2": 0.5}
+    rows = [
+        ledger_row(small("CA(list)", "mine", scale=scale), {"map": 0.5}, {"map": 0.5}, values)
+        for scale in ("paper", "quick")
+    ]
+    assert [o.system for o in outcomes(rows[1:])] == ["CA(list)"]
+    assert {o.system for o in outcomes(rows)} == {"CA(list)", "CA(list), quick"}

@@ -58,9 +58,11 @@ def test_values_from_the_command_line():
     ("assignment", "message"),
     [
         ("hiden=3", "did you mean 'hidden'"),
-        ("hidden=many", "expected int"),
-        ("hidden=2.5", "expected int"),
-        ("hidden=True", "expected int"),
+        ("hidden=many", "expected a whole number"),
+        ("hidden=2.5", "expected a whole number"),
+        ("hidden=True", "expected a whole number"),
+        ("margin=0,5", "expected a number such as 0.5"),
+        ("kernels=3", "one alone: 1,"),
         ("hidden", "key=value"),
         ("pairs=some", "known: all, hardest"),
         ("list_mean=mean", "known: batch, list"),
@@ -156,6 +158,8 @@ def test_schemes_are_those_of_the_paper():
     assert [head.loss for head in SCHEMES["PRI(all list)"].heads] == ["list"] * 3
 
 
-def test_a_head_reads_earlier_heads_only():
-    with pytest.raises(QaselError, match="reads a later head"):
+def test_a_head_has_a_known_loss_and_reads_earlier_heads_only():
+    with pytest.raises(QaselError, match=r"unknown loss 'lambda'; known: point, pair, list, ap"):
+        Scheme((Head("list", "lambda"),), "list")
+    with pytest.raises(QaselError, match="does not come before it"):
         Scheme((Head("list", "list", ("pair",)), Head("pair", "pair")), "list")

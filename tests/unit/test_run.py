@@ -1,12 +1,15 @@
 import gzip
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from qasel.datasets import load_dataset
 from qasel.datasets.base import Candidate, Question, Split
 from qasel.errors import QaselError
 from qasel.evaluation import Run, read_qrels, write_qrels
 from qasel.evaluation.run import write_whole
+from qasel.rankers import BM25
 
 
 def split(rows, name="toy"):
@@ -177,3 +180,12 @@ def test_qrels_that_cannot_be_written_or_read(tmp_path):
         (tmp_path / "qrels").write_text(text)
         with pytest.raises(QaselError, match=message):
             read_qrels(tmp_path / "qrels")
+
+
+def test_what_is_printed_fits_a_line():
+    data = load_dataset("sample")
+    assert repr(data.test) == "Split('test': 45 questions, 510 candidates, 51 right)"
+    assert repr(data.test[0]).startswith("Question('Q")
+    assert len(repr(replace(data.test[0], text="why " * 99))) < 120
+    run = BM25().rank(data.test)
+    assert repr(run) == "Run('bm25': 45 questions, 510 candidates)"

@@ -285,9 +285,11 @@ def test_levels_or_size_is_told_from_the_runs():
     assert "same graph: +0.400 (clearly the paper's way; p = 0.000, 1 seed)." in wikiqa
     assert "without the point level: not run yet." in wikiqa
     assert wikiqa.endswith("So the levels help beyond the size of the network.")
-    assert trecqa.endswith("the levels or the size is open here.")
+    assert trecqa == "**TREC-QA**: not run yet."
     rows[1] = make_row("PRI(all list)", 0, [0.9] * 20)
     assert "do not show that the levels help" in claims.ablation(rows)[0]
+    rows[1] = make_row("PRI(list) w/o pair-level", 0, [0.9] * 20)
+    assert claims.ablation(rows)[0].endswith("the levels or the size is open here.")
 
 
 def test_the_answer_has_means_and_a_verdict():

@@ -55,6 +55,9 @@ def ablation(rows: Iterable[Row] | None = None) -> list[str]:
         size = frame.loc["PRI(list) over PRI(all list)", shown]
         less = {level: f"PRI(list) over PRI(list) w/o {level}-level" for level in ("point", "pair")}
         judged_less = {level: frame.loc[systems, shown] for level, systems in less.items()}
+        if not any(line["seeds"] for line in (size, *judged_less.values())):
+            told.append(f"**{shown}**: not run yet.")
+            continue
         if not size["seeds"]:
             so = "Whether it is the levels or the size is open here."
         elif size["verdict"] == HELD:

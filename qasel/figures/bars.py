@@ -8,6 +8,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from qasel.figures.style import GREY, INK, PALE, HouseFigure, colour, house_style, new_figure
+from qasel.results.tables import FEWEST
 
 
 @house_style
@@ -19,9 +20,10 @@ def paper_against_ours(
 ) -> HouseFigure:
     """A panel for each data set and metric of a comparison, its rows from top to bottom.
 
-    The frame has the columns row, data, measure, paper, ours, interval (half-width), verdict.
-    A tick is the paper's number, the pale band the `allowed` distance below it; the dot is
-    ours with its 95 % interval, hollow where the verdict is `below`.
+    The frame has the columns row, data, measure, paper, ours, interval (half-width), runs and
+    verdict. A tick is the paper's number, the pale band the `allowed` distance below it; the dot
+    is ours, hollow where the verdict is `below`, with its 95 % interval where that counts: from
+    `FEWEST` runs on.
     """
     rows = list(dict.fromkeys(frame["row"]))
     panels = list(dict.fromkeys(zip(frame["data"], frame["measure"], strict=True)))
@@ -62,7 +64,7 @@ def _draw(axes: Axes, y: int, line: Any, allowed: float) -> None:
         )
         return
     shade = colour(line.row)
-    if pd.notna(line.interval):
+    if pd.notna(line.interval) and line.runs >= FEWEST:
         ends = [line.ours - line.interval, line.ours + line.interval]
         axes.plot(ends, [y, y], color=shade, linewidth=2.5, solid_capstyle="butt")
     face = "white" if line.verdict == "below" else shade
@@ -87,6 +89,7 @@ def _legend(frame: pd.DataFrame, allowed: float) -> list[Line2D | Patch]:
         handles.append(Line2D([], [], **dot, label="ours, reproduced"))
     if "below" in verdicts:
         handles.append(Line2D([], [], **dot, mfc="white", label="ours, below"))
-    if frame["interval"].notna().any():
-        handles.append(Line2D([], [], color=GREY, linewidth=2.5, label="95 % interval over seeds"))
+    if (frame["interval"].notna() & (frame["runs"] >= FEWEST)).any():
+        told = f"95 % interval, from {FEWEST} seeds on"
+        handles.append(Line2D([], [], color=GREY, linewidth=2.5, label=told))
     return handles

@@ -64,10 +64,12 @@ def curves(
 def _extra(panels: Mapping[str, Mapping[str, Runs]], peak: bool) -> dict[str, Line2D]:
     """What the thin lines and the dots are."""
     extra = {}
-    if any(len(runs) > 1 for systems in panels.values() for runs in systems.values()):
+    several = any(len(runs) > 1 for systems in panels.values() for runs in systems.values())
+    if several:
         extra["one seed"] = Line2D([], [], color=GREY, linewidth=0.8, alpha=0.6)
     if peak:
-        extra["best epoch of the mean"] = Line2D([], [], color=GREY, marker="o", linestyle="")
+        told = "best epoch of the mean" if several else "best epoch"
+        extra[told] = Line2D([], [], color=GREY, marker="o", linestyle="")
     return extra
 
 

@@ -50,6 +50,6 @@ def untrained(ranker: NeuralRanker, split: Split) -> NeuralRanker:
 def shapes(**tensors: Tensor) -> pd.DataFrame:
     """Names and shapes of tensors, one a line."""
     return pd.DataFrame(
-        [(name.replace("_", " "), list(tensor.shape)) for name, tensor in tensors.items()],
+        [(name, list(tensor.shape)) for name, tensor in tensors.items()],
         columns=["tensor", "shape"],
     ).set_index("tensor")

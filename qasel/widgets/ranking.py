@@ -102,9 +102,15 @@ def _column(question: Question, run: Run) -> list[str]:
 def _cell(candidate: Candidate, score: float, share: float, asked: set[str]) -> str:
     right = candidate.label == 1
     tick = TICK if right else ""
-    line = f"{bar(share, GREEN if right else GREY)} <small>{score:.2f}</small>"
+    line = f"{bar(share, GREEN if right else GREY)} <small>{_short(score)}</small>"
     shared = words(candidate.text, lambda word: not asked.isdisjoint(tokenize(word)))
     return f"{tick}{shared}<br>{line}"
+
+
+def _short(score: float) -> str:
+    """Two decimals, or two digits where those would be 0 for no 0; with a real minus sign."""
+    told = f"{score:.2g}" if 0 < abs(score) < 0.005 else f"{score + 0.0:.2f}"
+    return told.replace("-", "−")
 
 
 class MeasureExplorer(Explorer):

@@ -189,15 +189,16 @@ def _ranks(case: Case, exact: Filling, greedy: Filling) -> str:
     rows.append(["", "objective" if full else "so far", *exact.sums(), "", *greedy.sums(), gap])
     aps = [_number(filling.precision, 4) if full else "" for filling in (exact, greedy)]
     rows.append(["", "AP", aps[0], "", "", "", aps[1], "", "", ""])
-    terms = ["<i>v<sub>j</sub></i>&nbsp;·&nbsp;score", "loss"]
+    terms = ["<i>v<sub>j</sub></i>&nbsp;·&nbsp;score", "prize"]
     head = ["rank&nbsp;<i>j</i>", "<i>v<sub>j</sub></i>", EXACT, *terms, "", GREEDY, *terms]
-    told = "The p-th ✓, at rank j, loses C·(j − p)/(j·P), a ✗ nothing. Greedy starts at the bottom "
-    told += "and adds to a ✗ what that costs each ✓ already below it, C/(k·P) for one at rank k."
+    told = "The p-th ✓ of R, at rank j, has the prize C·(j − p)/(j·R), C times its loss; a ✗ has "
+    told += "none. Greedy starts at the bottom and adds to a ✗ what that costs each ✓ already "
+    told += "below it, C/(k·R) for one at rank k."
     return table([*head, "greedy: the smaller goes here"], rows) + f"<p><small>{told}</small></p>"
 
 
 def _place(case: Case, filling: Filling, j: int) -> list[str]:
-    """A ranking's cells at rank j: the candidate, its share and the loss."""
+    """A ranking's cells at rank j: the candidate, its share and the prize."""
     if j not in filling.shown:
         return ["·", "", ""]
     i, over, loss = filling.ranking[j - 1], filling.states[j][1], _number(filling.losses[j - 1])

@@ -20,6 +20,7 @@ from qasel.papers.hierarchical_ranking.figures import (
     dev_map,
     figures,
     list_loss,
+    schemes,
     table_1,
     table_2,
 )
@@ -110,6 +111,23 @@ def test_bars_show_verdicts():
     assert faces == ["white", style.colour("PRI(list)")]
 
 
+def test_an_interval_is_drawn_from_three_seeds_on():
+    rows = [row("PRI(list)", map_=0.74 + seed / 100, seed=seed) for seed in range(3)]
+    for count, drawn in ((2, 0), (3, 1)):
+        frame = comparison(PAPER, rows[:count]).query("runs > 0 and metric == 'MAP'")
+        figure = paper_against_ours(frame.query("table == 'table-1'"))
+        wide = [line for line in figure.axes[0].get_lines() if line.get_linewidth() == 2.5]
+        assert len(wide) == drawn
+        texts = [text.get_text() for text in figure.legends[0].get_texts()]
+        assert ("95 % interval, from 3 seeds on" in texts) == bool(drawn)
+
+
+def test_the_best_epoch_is_that_of_the_mean_where_there_are_several_runs():
+    for runs, told in (([[1, 2]], "best epoch"), ([[1, 2], [2, 1]], "best epoch of the mean")):
+        legend = curves({"x": {"CA(list)": runs}}, "MAP", peak=True).legends[0]
+        assert legend.get_texts()[-1].get_text() == told
+
+
 def test_heatmap_needs_weights_of_its_shape():
     axes = heatmap([[0.25, 0.75]], ["why"], ["because", "so"]).axes[0]
     assert [text.get_text() for text in axes.texts] == ["0.25", "0.75"]
@@ -154,6 +172,12 @@ def test_every_scheme_has_a_place():
     placed = [name for name in itertools.chain(*LAYOUT) if name]
     assert len(placed) == len(set(placed))
     assert {id(SCHEMES[name]) for name in placed} == {id(s) for s in SCHEMES.values()}
+
+
+def test_schemes_are_drawn_in_the_places_asked_for():
+    figure = schemes([["CA(list)", ""], ["RI(list)", "PRI(list)"]])
+    titles = [axes.get_title() for axes in figure.axes]
+    assert titles == ["CA(list), DCA", "", "RI(list)", "PRI(list)"]
 
 
 def test_figures_without_runs_are_skipped_with_a_note():

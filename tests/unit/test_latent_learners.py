@@ -11,7 +11,15 @@ from qasel.datasets.base import Candidate, Question, Split
 from qasel.errors import QaselError
 from qasel.evaluation import Run
 from qasel.interleaving import harmonic
-from qasel.papers.latent_structured import PairCNN, StructuredRanker, load, ranker, recipe
+from qasel.papers.latent_structured import (
+    PairCNN,
+    StructuredRanker,
+    drawings,
+    load,
+    ranker,
+    recipe,
+    teaching,
+)
 from qasel.papers.latent_structured.cutting_plane import Cuts, structural_svm
 from qasel.papers.latent_structured.folds import FOLDS, fold_of
 from qasel.papers.latent_structured.lists import Lists, first_candidates
@@ -207,3 +215,25 @@ def test_bad_recipes_are_refused(change, told):
     values = {"variant": "LSQ", "scale": "huge", "costs": (0.0,)}
     with pytest.raises(QaselError, match=told):
         recipe("LSP").change(**{change: values[change]})
+
+
+def test_the_hinge_is_measured_and_drawn():
+    lists = Lists(np.array([[1.0], [0.0]]), np.array([True, False]), np.array([0, 2]))
+    # At w = 0 the wrong one leads: 1 − 1/2. At w = 1: max(1, 1/2 + 1/2) less 1, the correct one.
+    assert teaching.mean_hinge(np.zeros(1), lists) == pytest.approx(0.5)
+    assert teaching.mean_hinge(np.ones(1), lists) == pytest.approx(0.0)
+    table = teaching.sizes({"LSP": np.array([2.0])}, lists)
+    assert table.loc["LSP", ["length of w", "hinge at 0", "at length 1"]].tolist() == [2, 0.5, 0]
+    (axes,) = drawings.lengths_figure({"LSP": np.array([2.0])}, lists).axes
+    curve, end, _ = axes.get_lines()
+    assert curve.get_ydata()[[0, -1]] == pytest.approx([0.5, 0])
+    assert end.get_xdata() == [2]
+
+
+def test_the_bound_of_cccp_touches_the_hinge_and_is_nowhere_below_it():
+    figure = drawings.hinge_figure([0.3, 1.0, 0.2, 0.0], [0, 1, 0, 1], at=-1.0)
+    hinge, bound, touched = figure.axes[1].get_lines()
+    assert (bound.get_ydata() >= hinge.get_ydata() - 1e-12).all()
+    (at,), (value,) = touched.get_data()
+    assert value == pytest.approx(np.interp(at, *hinge.get_data()))
+    assert len(figure.axes[0].get_lines()) == 24 + 2

@@ -272,7 +272,33 @@ def test_claims_are_judged_by_the_runs():
     text = told(found)
     assert "| --: |" in text
     assert "measure" not in text, "MAP in every line"
-    assert "in 2 of the 2 epochs" in claims.convergence(rows)[0]
+    (wikiqa, _) = claims.convergence(rows)
+    assert "in 2 of the 2 epochs that all runs went through, so it falls faster" in wikiqa
+    assert wikiqa.endswith(
+        "does not need fewer epochs. Of the paper's two findings one comes back."
+    )
+
+
+def test_levels_or_size_is_told_from_the_runs():
+    rows = [make_row("PRI(list)", 0, [0.9] * 20), make_row("PRI(all list)", 0, [0.5] * 20)]
+    wikiqa, trecqa = claims.ablation(rows)
+    assert "same graph: +0.400 (clearly the paper's way; p = 0.000, 1 seed)." in wikiqa
+    assert "without the point level: not run yet." in wikiqa
+    assert wikiqa.endswith("So the levels help beyond the size of the network.")
+    assert trecqa == "**TREC-QA**: not run yet."
+    rows[1] = make_row("PRI(all list)", 0, [0.9] * 20)
+    assert "do not show that the levels help" in claims.ablation(rows)[0]
+    rows[1] = make_row("PRI(list) w/o pair-level", 0, [0.9] * 20)
+    assert claims.ablation(rows)[0].endswith("the levels or the size is open here.")
+
+
+def test_the_answer_has_means_and_a_verdict():
+    rows = [make_row("PRI(list)", seed, [0.9] * 20) for seed in (0, 1)]
+    rows += [make_row("CA(list)", 0, [0.5] * 20)]
+    text = claims.answer(rows)
+    assert "| PRI(list) | point, pair, list | 0.900 ± 0.000 | 2 | – | 0 |" in text
+    assert text.endswith("Hearing all three helps clearly in 1 of these 1 comparisons.")
+    assert claims.answer([]).endswith("None of them has been compared yet.")
 
 
 def test_a_claim_of_less_is_seen_from_the_papers_side():

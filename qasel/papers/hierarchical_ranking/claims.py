@@ -5,10 +5,10 @@ from collections.abc import Iterable
 import numpy as np
 import pandas as pd
 
-from qasel.papers.hierarchical_ranking.recipes import PAPER
-from qasel.results.claims import Claim, judged
-from qasel.results.ledger import Row
-from qasel.results.tables import counted, pick
+from qasel.papers.hierarchical_ranking.recipes import MAIN, PAPER
+from qasel.results.claims import HELD, Claim, judged
+from qasel.results.ledger import Row, read_ledger
+from qasel.results.tables import comparison, counted, markdown_table, pick
 
 DATASETS = {"wikiqa": "WikiQA", "trecqa": "TREC-QA"}
 
@@ -47,12 +47,78 @@ def claims(rows: Iterable[Row] | None = None) -> pd.DataFrame:
     )
 
 
+def ablation(rows: Iterable[Row] | None = None) -> list[str]:
+    """Whether levels help beyond the size of the network (table 2), in sentences of Markdown."""
+    frame = claims(rows).set_index(["systems", "data"])
+    told = []
+    for shown in DATASETS.values():
+        size = frame.loc["PRI(list) over PRI(all list)", shown]
+        less = {level: f"PRI(list) over PRI(list) w/o {level}-level" for level in ("point", "pair")}
+        judged_less = {level: frame.loc[systems, shown] for level, systems in less.items()}
+        if not any(line["seeds"] for line in (size, *judged_less.values())):
+            told.append(f"**{shown}**: not run yet.")
+            continue
+        if not size["seeds"]:
+            so = "Whether it is the levels or the size is open here."
+        elif size["verdict"] == HELD:
+            so = "So the levels help beyond the size of the network."
+        else:
+            so = "So these runs do not show that the levels help beyond the size of the network."
+        told.append(
+            f"**{shown}**: PRI(list) against three list losses on the same graph: {_judged(size)}. "
+            + "".join(
+                f"Against itself without the {level} level: {_judged(line)}. "
+                for level, line in judged_less.items()
+            )
+            + so
+        )
+    return told
+
+
+def _judged(line: pd.Series) -> str:
+    """One comparison in words: "+0.005 (the paper's way, within chance; p = 0.732, 1 seed)"."""
+    if not line["seeds"]:
+        return "not run yet"
+    seeds = f"{line['seeds']} seed{'s' if line['seeds'] > 1 else ''}"
+    return f"{line['ours']} ({line['verdict']}; p = {line['p']}, {seeds})"
+
+
+def answer(rows: Iterable[Row] | None = None) -> str:
+    """Does hearing all three levels help? Means of the main rows, and a verdict, as Markdown."""
+    rows = list(read_ledger(PAPER) if rows is None else rows)
+    frame = comparison(PAPER, rows)
+    frame = frame[(frame["table"] == "table-1") & (frame["metric"] == "MAP")]
+    frame = frame.set_index(["row", "data"])
+    cells = []
+    for name, heard in (("DCA", "list"), ("CA(list)", "list"), (MAIN, "point, pair, list")):
+        cells.append([name, heard])
+        for shown in DATASETS.values():
+            line = frame.loc[name, shown]
+            spread = f" ± {line['std']:.3f}" if pd.notna(line["std"]) else ""
+            mean = f"{line['ours']:.3f}{spread}" if line["runs"] else "–"
+            cells[-1] += [mean, str(line["runs"])]
+    header = ["system", "levels"]
+    header += [text for shown in DATASETS.values() for text in (f"{shown} MAP", "seeds")]
+    judgements = claims(rows)
+    main = judgements[judgements["systems"].isin([f"{MAIN} over {n}" for n in ("CA(list)", "DCA")])]
+    ran = main[main["seeds"] > 0]
+    told = [f"{line['systems']} on {line['data']} {_judged(line)}" for _, line in ran.iterrows()]
+    clear = int((ran["verdict"] == HELD).sum())
+    text = "None of them has been compared yet."
+    if told:
+        text = f"Over the seeds that both have: {'; '.join(told)}. Hearing all three helps clearly "
+        text += f"in {clear or 'none'} of these {len(ran)} comparisons."
+    return markdown_table(header, cells, {2, 3, 4, 5}) + "\n" + text
+
+
 def convergence(rows: Iterable[Row] | None = None) -> list[str]:
-    """Whether the list loss falls faster in PRI(list) than alone (figure 4), in sentences."""
+    """Whether the list loss falls faster in PRI(list) than alone (figure 4), and the best epoch
+    comes earlier, in sentences of Markdown.
+    """
     runs = counted(PAPER, rows)
     told = []
     for dataset, shown in DATASETS.items():
-        systems = {name: runs.get((name, dataset), {}) for name in ("PRI(list)", "CA(list)")}
+        systems = {name: runs.get((name, dataset), {}) for name in (MAIN, "CA(list)")}
         vectors = pick(*systems.values())
         if vectors is None:
             told.append(f"{shown}: not run for both systems yet.")
@@ -65,10 +131,14 @@ def convergence(rows: Iterable[Row] | None = None) -> list[str]:
             name: np.mean([row.best_epoch for row in choice[vectors]])
             for name, choice in systems.items()
         }
+        held = [lower > epochs / 2, bool(best[MAIN] < best["CA(list)"])]
         told.append(
-            f"{shown}: the list loss of PRI(list) is the lower one in {lower} of the {epochs} "
-            f"epochs that all runs went through; best dev epoch on average "
-            f"{best['PRI(list)']:.1f} for PRI(list), {best['CA(list)']:.1f} for CA(list)."
+            f"**{shown}**: the list loss of PRI(list) is the lower one in {lower} of the {epochs} "
+            f"epochs that all runs went through, so it {'falls' if held[0] else 'does not fall'} "
+            f"faster. The best dev epoch is on average {best[MAIN]:.1f} for PRI(list), "
+            f"{best['CA(list)']:.1f} for CA(list), so PRI(list) "
+            f"{'needs fewer' if held[1] else 'does not need fewer'} epochs. "
+            f"Of the paper's two findings {('neither', 'one', 'each')[sum(held)]} comes back."
         )
     return told
 

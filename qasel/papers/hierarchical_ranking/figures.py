@@ -1,6 +1,6 @@
 """The figures of paper 1, from the ledger and from the declared schemes."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 from qasel.figures.curves import curves
 from qasel.figures.diagrams import Diagram, diagrams
@@ -54,11 +54,11 @@ LAYOUT = (
 """Where each scheme stands: a column a family; schemes that are one and the same share a place."""
 
 
-def schemes() -> HouseFigure:
-    """How the heads of every scheme are wired."""
+def schemes(layout: Sequence[Sequence[str]] = LAYOUT) -> HouseFigure:
+    """How the heads of schemes are wired: a panel a name, line by line, "" for a blank."""
     settings = recipe()
     panels = {}
-    for i, name in enumerate(name for line in LAYOUT for name in line):
+    for i, name in enumerate(name for line in layout for name in line):
         if not name:
             panels[f" {i}"] = Diagram({})
             continue
@@ -66,7 +66,7 @@ def schemes() -> HouseFigure:
         panels[", ".join([name, *same])] = wiring(SCHEMES[name], settings)
     return diagrams(
         panels,
-        columns=len(LAYOUT[0]),
+        columns=len(layout[0]),
         unit=1.1,
         title="Which features each head reads, and which head ranks",
         note="r: a head's own features, r̂: with those of the heads it reads (and their size); "

@@ -1,14 +1,19 @@
 """What the paper says of its systems and searches, beside the same in our runs."""
 
 import csv
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from statistics import fmean
 
 import numpy as np
+import pandas as pd
 
-from qasel.papers.latent_structured.recipes import PAPER
+from qasel.evaluation import randomisation_test
+from qasel.papers.latent_structured.recipes import LEARNERS, PAPER
 from qasel.paths import DATA
+from qasel.results.claims import Claim, compared, judged
 from qasel.results.compare import significance
-from qasel.results.ledger import Row, mean_score
+from qasel.results.ledger import Row, mean_score, read_ledger
+from qasel.results.outcomes import Target, outcomes
 from qasel.results.tables import counted, markdown_table, pick
 
 MISSES = DATA / "greedy-misses.csv"
@@ -22,18 +27,96 @@ SEARCHES = (
     ("LSSVM-AP* (5-fold)", "LSSVM-AP (5-fold)", "trecqa"),
 )
 """The same learner with the exact search and with the greedy one."""
+COMPARISONS = {
+    "structured beats single candidates": [
+        ("LSP-AP", "SVM", "wikiqa"),
+        ("LSSVM-AP", "SVM", "wikiqa"),
+        ("LSP-AP (5-fold)", "SVM (5-fold)", "wikiqa"),
+        ("LSP-AP (5-fold)", "SVM (5-fold)", "trecqa"),
+    ],
+    "AP in the loss helps": [
+        ("LSP-AP", "LSP", "wikiqa"),
+        ("LSP-AP (5-fold)", "LSP (5-fold)", "wikiqa"),
+        ("LSP-AP (5-fold)", "LSP (5-fold)", "trecqa"),
+        ("LSP-AP* (CNN)", "LSP (CNN)", "wikiqa"),
+    ],
+    "places in Ψ beat pairs": [
+        ("LSP", "SVMmap", "wikiqa"),
+        ("LSSVM-AP", "SVMmap", "wikiqa"),
+        ("LSSVM-AP (5-fold)", "SVMmap (5-fold)", "wikiqa"),
+        ("LSSVM-AP (CNN)", "SVMmap (CNN)", "wikiqa"),
+    ],
+    "exact or greedy, similarities": [
+        ("LSP-AP*", "LSP-AP", "wikiqa"),
+        ("LSSVM-AP*", "LSSVM-AP", "wikiqa"),
+    ],
+    "exact or greedy, CNN vectors": [
+        ("LSP-AP* (CNN)", "LSP-AP (CNN)", "wikiqa"),
+        ("LSSVM-AP* (CNN)", "LSSVM-AP (CNN)", "wikiqa"),
+    ],
+    "a large margin suits CNN vectors": [("LSSVM-AP (CNN)", "LSP-AP (CNN)", "wikiqa")],
+}
+"""Claim → two systems and the data; all are about MAP on test."""
+GIVEN = "given order"
 NETWORKS = ("CA(list)", "CA(ap)", "PRI(list)", "PRI(list→ap)")
 """Networks of the first paper with its list loss, and with the hinge of this one."""
 
 
-def greedy_against_exact(rows: Iterable[Row]) -> list[str]:
-    """What exactness changes in MAP, a sentence a pair of systems."""
+def claims(rows: Iterable[Row] | None = None) -> pd.DataFrame:
+    """What the paper concludes, a line a comparison; see `results.claims.judged`."""
+    return judged(
+        PAPER,
+        [
+            Claim(text, first, second, dataset)
+            for text, systems in COMPARISONS.items()
+            for first, second, dataset in systems
+        ],
+        rows,
+    )
+
+
+def greedy_against_exact(rows: Iterable[Row]) -> pd.DataFrame:
+    """What exactness changes in MAP, a line a pair of systems that were run."""
     rows = list(rows)
-    told = []
-    for exact, greedy, dataset in SEARCHES:
-        found = significance(PAPER, dataset, "map", exact, greedy, rows)
-        told.append(str(found) if found else f"{exact} against {greedy} ({dataset}): not run yet.")
-    return told
+    return compared(
+        significance(PAPER, dataset, "map", exact, greedy, rows)
+        for exact, greedy, dataset in SEARCHES
+    )
+
+
+def against_given_order(rows: Iterable[Row] | None = None) -> pd.DataFrame:
+    """Test MAP on WikiQA's mixed questions: the learners on similarities beside the files' order.
+
+    `difference` is to the order of the files, p that of Fisher's randomisation test over the
+    questions, each averaged over seeds. Empty without runs of that order.
+    """
+    kept = [
+        row
+        for row in (read_ledger() if rows is None else rows)
+        if row.recipe["variant"] in (*LEARNERS, GIVEN)
+    ]
+    found: dict[str, list[Mapping[str, float]]] = {}
+    for outcome in outcomes(kept):
+        if outcome.target == Target("wikiqa", "mixed"):
+            found.setdefault(outcome.system, []).append(outcome.scores["map"])
+    means = {
+        system: {question: fmean(run[question] for run in runs) for question in runs[0]}
+        for system, runs in found.items()
+    }
+    lines = []
+    for system, values in means.items() if GIVEN in means else ():
+        test = randomisation_test(values, means[GIVEN])
+        same = system == GIVEN
+        lines.append(
+            {
+                "system": system,
+                "MAP": f"{fmean(values.values()):.3f}",
+                "difference": "" if same else f"{test.difference:+.3f}",
+                "p": "" if same else f"{test.p:.3f}",
+                "seeds": len(found[system]),
+            }
+        )
+    return pd.DataFrame(lines)
 
 
 def figure_1(rows: Iterable[Row]) -> str:
@@ -83,10 +166,10 @@ def networks_table() -> str:
     return markdown_table(["network", "MAP", "MRR", "seeds", "vectors"], cells, {1, 2, 3})
 
 
-def hinge_against_list_loss() -> list[str]:
-    """What the hinge changes in the networks' MAP on WikiQA, a sentence a pair."""
-    told = []
-    for hinge, plain in (("CA(ap)", "CA(list)"), ("PRI(list→ap)", "PRI(list)")):
-        found = significance("hierarchical-ranking", "wikiqa", "map", hinge, plain)
-        told.append(str(found) if found else f"{hinge} against {plain}: not run yet.")
-    return told
+def hinge_against_list_loss() -> pd.DataFrame:
+    """What the hinge changes in the networks' MAP on WikiQA, a line a pair that was run."""
+    pairs = (("CA(ap)", "CA(list)"), ("PRI(list→ap)", "PRI(list)"))
+    return compared(
+        significance("hierarchical-ranking", "wikiqa", "map", hinge, plain)
+        for hinge, plain in pairs
+    )

@@ -1,8 +1,8 @@
-"""Small helpers of the notebook: lists taken apart, searches compared, drawn."""
+"""Small helpers of the notebook: lists taken apart, searches compared, the hinge measured."""
 
 import itertools
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 
 import numpy as np
@@ -10,24 +10,9 @@ import pandas as pd
 
 from qasel.datasets.base import Question, Split
 from qasel.evaluation import Run, evaluate
-from qasel.figures.style import (
-    BLUE,
-    GREY,
-    INK,
-    ORANGE,
-    HouseFigure,
-    colour,
-    house_style,
-    new_figure,
-)
-from qasel.interleaving import ap_loss_of, best_ranking, grid, harmonic, stacks, structured_hinge
+from qasel.interleaving import ap_loss_of, best_ranking, harmonic, structured_hinge
 from qasel.papers import teaching as shared
-from qasel.papers.latent_structured.inference import (
-    Method,
-    all_interleavings,
-    greedy_ranking,
-    most_violating,
-)
+from qasel.papers.latent_structured.inference import all_interleavings, greedy_ranking
 from qasel.papers.latent_structured.lists import Lists
 from qasel.papers.latent_structured.recipes import PAPER
 
@@ -160,79 +145,25 @@ def seconds(size: int, positives: int, method: str, repeats: int = 20) -> float:
     return min(spent)
 
 
-@house_style
-def grid_figure(scores: Sequence[float], labels: Sequence[int], C: float) -> HouseFigure:
-    """The states of the dynamic programme with their values, the exact path and the greedy one."""
-    s, y, v = np.asarray(scores, float), np.asarray(labels, bool), harmonic(len(scores))
-    order, count = stacks(s, y)
-    best = grid(s, order, count, v, C)
-    names = names_of(labels)
-    figure = new_figure(2.0 + 1.6 * best.shape[0], 1.6 + 1.0 * best.shape[1])
-    axes = figure.subplots()
-    drawn: tuple[tuple[Method, str, str, float], ...] = (
-        ("greedy", ORANGE, "--", 0.05),
-        ("exact", BLUE, "-", 0),
-    )
-    for method, shade, style, shift in drawn:
-        ranking, objective = most_violating(scores, labels, C=C, method=method)
-        steps = np.cumsum([[y[i], not y[i]] for i in ranking], axis=0)
-        path = np.vstack([[0, 0], steps]) + shift
-        told = f"{method}: {' '.join(names[i] for i in ranking)}   = {objective:.3f}"
-        axes.plot(path[:, 0], path[:, 1], style, color=shade, linewidth=4, alpha=0.8, label=told)
-    for (p, n), value in np.ndenumerate(best):
-        box = {"boxstyle": "round,pad=0.35", "facecolor": "white", "edgecolor": GREY}
-        axes.text(p, n, f"{value:.2f}", ha="center", va="center", bbox=box, color=INK)
-    wrong = [names[i] for i in order[count:]]
-    right = [names[i] for i in order[:count]]
-    axes.set_xticks(range(best.shape[0]), ["none", *(f"+ {name}" for name in right)])
-    axes.set_yticks(range(best.shape[1]), ["none", *(f"+ {name}" for name in wrong)])
-    axes.set_xlabel("right candidates placed")
-    axes.set_ylabel("wrong candidates placed")
-    axes.set_xlim(-0.5, best.shape[0] - 0.5)
-    axes.set_ylim(best.shape[1] - 0.5, -0.5)
-    axes.grid(visible=False)
-    figure.legend(loc="outside lower center", ncols=1)
-    return figure
+def mean_hinge(w: np.ndarray, lists: Lists) -> float:
+    """Mean over lists of the structured hinge: exact search, C = 1, all positions counted."""
+    arguments = (lists.positive, lists.first, harmonic(lists.longest), 1.0)
+    return float(structured_hinge(lists.features @ w, *arguments)[0].mean())
 
 
-@house_style
-def margins(histories: Mapping[str, Iterable[dict[str, float]]]) -> HouseFigure:
-    """Objective of the large-margin learners by CCCP round, and the cuts they needed."""
-    figure = new_figure(10, 3.4)
-    left, right = figure.subplots(1, 2)
-    for name, epochs in histories.items():
-        epochs = list(epochs)
-        rounds = [epoch["epoch"] for epoch in epochs]
-        style = {"color": colour(name), "marker": "o", "label": name}
-        left.plot(rounds, [epoch["objective"] for epoch in epochs], **style)
-        right.plot(rounds, [epoch["cuts"] for epoch in epochs], **style)
-    left.set_ylabel("objective / C")
-    right.set_ylabel("cuts")
-    for axes in (left, right):
-        axes.set_xlabel("round of CCCP")
-        axes.locator_params(axis="x", integer=True)
-    left.legend()
-    return figure
+def sizes(weights: Mapping[str, np.ndarray], lists: Lists) -> pd.DataFrame:
+    """Length of large-margin weights, and `mean_hinge` there, at 0, and at other lengths.
 
-
-def sizes(
-    weights: Mapping[str, np.ndarray], train: Split, features: Sequence[np.ndarray]
-) -> pd.DataFrame:
-    """Length of large-margin weights, and the exact hinge there, at 0, and at other lengths.
-
-    The hinge is the mean over lists of the structured hinge with the exact search, C = 1, all
-    positions counted; the last columns are for weights of other lengths in the same direction.
+    The last columns are for weights of other lengths in the same direction.
     """
-    lists = Lists.of(train, features)
-
-    def hinge(w: np.ndarray) -> float:
-        arguments = (lists.positive, lists.first, harmonic(lists.longest), 1.0)
-        return float(structured_hinge(lists.features @ w, *arguments)[0].mean())
-
     rows = {}
     for name, w in weights.items():
         length = float(np.linalg.norm(w))
-        rows[name] = {"length of w": length, "hinge at w": hinge(w), "hinge at 0": hinge(0 * w)}
+        rows[name] = {
+            "length of w": length,
+            "hinge at w": mean_hinge(w, lists),
+            "hinge at 0": mean_hinge(0 * w, lists),
+        }
         for other in (1.0, 10.0):
-            rows[name][f"at length {other:g}"] = hinge(w * other / length)
+            rows[name][f"at length {other:g}"] = mean_hinge(w * other / length, lists)
     return pd.DataFrame.from_dict(rows, orient="index").round(3)

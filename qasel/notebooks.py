@@ -130,12 +130,12 @@ def execute(path: Path, out: Path, parameters: dict[str, Any]) -> Path:
         )
     except papermill.PapermillExecutionError as error:
         raise QaselError(
-            f"{path.name}, cell {error.exec_count}: {error.ename}: {error.evalue} (see {target})"
+            f"{path.name}, code cell {error.exec_count}: {error.ename}: {error.evalue} (see {target})"
         ) from error
     # nbclient's `DeadKernelError`, or jupyter_client's plain one for a kernel that does not start.
     except RuntimeError as error:
         raise QaselError(
-            f"{path.name}, cell {_reached(target)}: {error}; if memory was short, free some or "
+            f"{path.name}, code cell {_reached(target)}: {error}; if memory was short, free some or "
             f"choose parameters that need less (see {target})"
         ) from error
     return target

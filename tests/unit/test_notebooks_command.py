@@ -65,7 +65,7 @@ def test_relative_paths_count_from_the_working_folder(sources, tmp_path):
 def test_a_dead_kernel_is_told(sources, capsys):
     write(sources, "00_first.ipynb", ["seed = 0", "import os; os._exit(1)", "'never'"])
     line = refused(capsys, "00")
-    for word in ("00_first.ipynb, cell 2:", "Kernel died", "memory", "runs/notebooks"):
+    for word in ("00_first.ipynb, code cell 2:", "Kernel died", "memory", "runs/notebooks"):
         assert word in line
 
 
@@ -75,7 +75,7 @@ def test_a_kernel_that_cannot_start_is_told(sources, capsys, monkeypatch):
         "jupyter_client.kernelspec.KernelSpecManager.get_kernel_spec",
         lambda *_: KernelSpec(argv=arguments),
     )
-    assert "01_second.ipynb, cell 0: Kernel died" in refused(capsys, "01")
+    assert "01_second.ipynb, code cell 0: Kernel died" in refused(capsys, "01")
 
 
 @pytest.mark.parametrize("missing", ["nbformat", "papermill", "ipykernel"])
@@ -129,4 +129,4 @@ def test_a_notebook_is_not_written_over(sources, capsys):
 
 
 def test_a_failing_cell_is_told(sources, capsys):
-    assert "00_first.ipynb, cell 2: FileNotFoundError" in refused(capsys, "00")
+    assert "00_first.ipynb, code cell 2: FileNotFoundError" in refused(capsys, "00")

@@ -59,6 +59,19 @@ def over_order(
     return between({MAIN: ours, "given order": each})
 
 
+def encoders(rows: Iterable[Row] | None = None) -> list[Significance | None]:
+    """Frozen MiniLM's vectors over GloVe's, and fine-tuned MiniLM over those: test MAP, WikiQA.
+
+    Each with its own vectors or encoder; None for a pair without a common seed. `rows` default
+    to the ledger.
+    """
+    runs = counted(PAPER, rows)
+    names = ("MiniLM", f"{MAIN} + MiniLM (frozen)", MAIN)
+    choices = {name: runs.get((name, "wikiqa"), {}) for name in names}
+    found = {name: choice[pick(choice)] if choice else [] for name, choice in choices.items()}
+    return [between({name: found[name] for name in pair}) for pair in (names[1:], names[:2])]
+
+
 def gaps(rows: Iterable[Row] | None = None, others: Iterable[Row] | None = None) -> pd.DataFrame:
     """Test MAP of table 2, a column a data set: the paper's, ours, and what is near ours.
 
@@ -99,4 +112,5 @@ def _told(value: float | None, sign: str = "") -> str:
 def _difference(found: Significance | None) -> str:
     if found is None:
         return NOT_RUN
-    return f"{found.t.difference:+.3f} (p = {found.randomisation.p:.3f})"
+    p = found.randomisation.p
+    return f"{found.t.difference:+.3f} (p {'< 0.001' if p < 0.001 else f'= {p:.3f}'})"

@@ -120,6 +120,16 @@ def test_gaps_to_the_paper():
     assert claims.gaps([], []).drop("MS-Ranker, the paper").eq(NOT_RUN).all(axis=None)
 
 
+def test_encoders_are_compared_across_vectors():
+    frozen = f"{MAIN} + MiniLM (frozen)"
+    rows = [row(test=0.64), row(seed=1, test=0.9), row(frozen, test=0.74), row("MiniLM", test=0.78)]
+    words, tuned = claims.encoders(rows)
+    assert (words.first, words.second, words.seeds) == (frozen, MAIN, (0,))
+    assert words.means == pytest.approx((0.74, 0.64))
+    assert (tuned.first, tuned.second) == ("MiniLM", frozen)
+    assert claims.encoders([row()]) == [None, None]
+
+
 def test_the_gate_sees_all_that_its_equations_do():
     arrows = {(a.start, a.end) for a in drawings.agent(recipe()).arrows}
     assert {start for start, end in arrows if end == "gate"} == {"E", "O", "P"}

@@ -33,9 +33,11 @@ class EvidenceExplorer(QuestionExplorer):
     `text`, `label` (1, 0 or None), `p` (P_post), `p_alone` (P_post from the question alone),
     `gate` (0: stayed out of the evidence, else the gate's mean), `ap` (of the list L after the
     step; NaN without labels) and `reward`. `first` is the id of the question shown at the start,
-    at the step that owes most to the evidence; one picked later begins at step 1. Raises
-    `QaselError` for a split without questions.
+    at its last step, so that the picture that is saved has the whole walk; one picked later begins
+    at step 1. Raises `QaselError` for a split without questions.
     """
+
+    hint = "Run this notebook to go through the steps: this is the picture after the last one."
 
     def __init__(
         self, walk: Walk, split: Split, *, threshold: float = 0.5, first: str | None = None
@@ -73,7 +75,7 @@ class EvidenceExplorer(QuestionExplorer):
         question, on = self.question, self.gather.value
         steps, other = self.steps(on), self.steps(not on)
         if question != self._shown:
-            start = 1 if self._shown else _telling(steps)
+            start = 1 if self._shown else len(steps)
             self._shown = question
             self.step.max = len(steps)
             self.step.value = start
@@ -101,11 +103,6 @@ def _steps(frame: pd.DataFrame) -> list[Step]:
     labels = [None if pd.isna(label) else int(label) for label in frame["label"]]
     rows = zip(frame["text"].astype(str), labels, *columns, strict=True)
     return [Step(i, *row) for i, row in enumerate(rows, start=1)]
-
-
-def _telling(steps: Sequence[Step]) -> int:
-    """The step whose score owes most to the evidence; the first such."""
-    return max(steps, key=lambda step: (round(abs(step.p - step.alone), 3), -step.number)).number
 
 
 def _cut(text: str, length: int) -> str:

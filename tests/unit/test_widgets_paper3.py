@@ -85,10 +85,12 @@ def go(explorer, step):
     return told(explorer)
 
 
-def test_it_opens_where_the_evidence_tells_most_and_leaves_a_picture(explorer):
-    assert explorer.step.value == 2
+def test_it_opens_at_the_last_step_and_leaves_a_picture_of_the_whole_walk(explorer):
+    assert explorer.step.value == explorer.step.max == 4
     picture = explorer._repr_mimebundle_()["text/html"]
-    assert "Step 2 of 4: candidate 2 enters, ✓ right" in picture
+    assert "Step 4 of 4: candidate 4 enters, ✓ right" in picture
+    assert "this is the picture after the last one" in picture
+    assert len(tables(explorer)[1]) == 4
     assert "<script" not in picture
     assert "<style" not in picture
     assert EvidenceExplorer(by_hand, SPLIT, first="many").question.id == "many"
@@ -162,7 +164,9 @@ def test_without_evidence(explorer):
 
 
 def test_the_drawing_has_scores_threshold_and_both_curves():
-    image = drawn(EvidenceExplorer(by_hand, SPLIT, threshold=0.25))
+    explorer = EvidenceExplorer(by_hand, SPLIT, threshold=0.25)
+    explorer.step.value = 2
+    image = drawn(explorer)
     assert "threshold 0.25" in image
     assert ">0.400<" in image
     assert ">0.800<" in image
@@ -175,6 +179,7 @@ def test_the_drawing_has_scores_threshold_and_both_curves():
 
 
 def test_an_alternative_text_says_what_is_drawn(explorer):
+    explorer.step.value = 2
     alternative = re.search(r'alt="([^"]*)"', explorer.picture.value).group(1)
     assert "0.800 with the evidence" in alternative
     assert "✗ 1 (30%)" in plain(alternative)

@@ -1,15 +1,17 @@
 """The figures of paper 3, from the recipe and from the ledger."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 
 import pandas as pd
 
 from qasel.figures.curves import curves
 from qasel.figures.diagrams import diagrams
-from qasel.figures.style import HouseFigure
+from qasel.figures.style import GREY, INK, HouseFigure, colour, house_style, new_figure
 from qasel.papers.figures import drawn, table_figure
 from qasel.papers.ms_ranker.drawings import agent
 from qasel.papers.ms_ranker.recipes import ABLATIONS, MAIN, PAPER, PRE_RANKER, recipe
+from qasel.papers.ms_ranker.teaching import READINGS, gradients, name
+from qasel.rankers.base import History
 from qasel.results.ledger import Row, read_ledger
 from qasel.results.tables import DATASETS, counted, pick
 
@@ -68,3 +70,70 @@ def training(rows: Iterable[Row]) -> HouseFigure | None:
     if not panels:
         return None
     return curves(panels, "", title="The agent's training", columns=2)
+
+
+@house_style
+def gradient_figure(logits: list[float], labels: list[int]) -> HouseFigure:
+    """A panel a reading of the reward: mean gradients of a small list, and their deviations."""
+    figure = new_figure(12, 3.6)
+    panels = figure.subplots(1, len(READINGS), sharey=True)
+    shades = [INK if label else GREY for label in labels]
+    for axes, (told, reading) in zip(panels, READINGS.items(), strict=True):
+        mean, deviation = gradients(logits, labels, *reading)
+        axes.vlines(name(labels), mean - deviation, mean + deviation, colors=shades)
+        axes.scatter(name(labels), mean, c=shades, s=60, zorder=3)
+        axes.axhline(0, color=GREY, linewidth=0.8)
+        axes.set_title(told.replace(", ", ",\n"), fontsize=10)
+        axes.margins(x=0.15)
+        axes.grid(visible=False, axis="x")
+    panels[0].set_ylabel("gradient with respect\nto the log odds")
+    figure.supxlabel(
+        "candidates in the order of entering, ✓ = right; dot: mean, bar: ± deviation", fontsize=12
+    )
+    return figure
+
+
+@house_style
+def entering(counts: Mapping[int, int]) -> HouseFigure:
+    """Questions by the step at which their first right candidate enters; 0: it has none."""
+    figure = new_figure(8, 2.9)
+    axes = figure.subplots()
+    steps = range(min(counts), max(counts) + 1)
+    bars = axes.bar(
+        [f"{step}" if step else "none" for step in steps],
+        [counts.get(step, 0) for step in steps],
+        color=colour(PRE_RANKER),
+        width=0.7,
+    )
+    axes.bar_label(bars, [f"{counts[step]}" if step in counts else "" for step in steps], padding=2)
+    axes.margins(y=0.15)
+    axes.grid(visible=False, axis="x")
+    axes.set_xlabel("step at which the first right candidate enters")
+    axes.set_ylabel("questions")
+    return figure
+
+
+@house_style
+def learning(histories: Mapping[str, History], start: float) -> HouseFigure:
+    """Dev MAP of each agent after each epoch, and the reward a question of those that earn one.
+
+    `start` is the dev MAP of the pre-ranker that they start from.
+    """
+    panels = {"MAP on the development split": ("dev_map", "MAP")}
+    panels["reward in training"] = ("reward", "reward a question")
+    found = {
+        title: {n: [[e[key] for e in h.epochs]] for n, h in histories.items() if key in h.epochs[0]}
+        for title, (key, _) in panels.items()
+    }
+    figure = curves({title: systems for title, systems in found.items() if systems}, "")
+    first = figure.axes[0]
+    first.axhline(start, color=colour(PRE_RANKER), linestyle=":", label=PRE_RANKER)
+    for axes, (_, told) in zip(figure.axes, panels.values(), strict=False):
+        axes.set_ylabel(told)
+        if legend := axes.get_legend():
+            legend.remove()
+    for legend in figure.legends:
+        legend.remove()
+    handles = dict(zip(histories, first.lines, strict=False)) | {PRE_RANKER: first.lines[-1]}
+    figure.legend(handles.values(), handles.keys(), loc="outside lower center", ncols=4)
+    return figure

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from functools import partial
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -12,7 +13,6 @@ from torch import Tensor
 from qasel.datasets.base import Question, Split
 from qasel.errors import QaselError
 from qasel.evaluation import Run, evaluate
-from qasel.figures.style import GREY, INK, HouseFigure, house_style, new_figure
 from qasel.papers import teaching as shared
 from qasel.papers.ms_ranker.ranker import MSRanker
 from qasel.papers.ms_ranker.recipes import PAPER
@@ -52,7 +52,10 @@ def bridged(split: Split) -> Question:
 
 
 def links(question: Question) -> pd.DataFrame:
-    """Each candidate: content words shared with the question, and with the right answers."""
+    """Each candidate: content words shared with the question, and with the right answers.
+
+    In the order of the document; a right answer's words are held against the other right ones.
+    """
     asked = content_words(question.text)
     rows = []
     for candidate in sorted(question.candidates, key=lambda c: c.place):
@@ -62,8 +65,8 @@ def links(question: Question) -> pd.DataFrame:
         rows.append(
             {
                 "right": "✓" if candidate.label == 1 else "",
-                "with the question": " ".join(sorted(own & asked)),
-                "with (other) right answers": " ".join(sorted(shared)),
+                "shared with the question": " ".join(sorted(own & asked)),
+                "shared with other right answers": " ".join(sorted(shared)),
                 "candidate": candidate.text,
             }
         )
@@ -155,27 +158,30 @@ def name(labels: Iterable[int]) -> list[str]:
 def gradients(
     logits: list[float], labels: list[int], list_by: str, credit: str, walks: int = 1
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Mean and standard deviation of REINFORCE's gradient for each candidate of a small list.
+    """Mean and standard deviation of REINFORCE's gradient for each of N candidates.
 
-    Of the log odds of "right", over all 2^N ways to act, each as likely as the policy makes it:
-    no sampling. With many `walks` the deviation is that of their mean, the baseline taken as
-    what the policy expects. A positive mean teaches "right".
+    With respect to the log odds of "right", `logits`: a positive mean teaches "right". Nothing is
+    sampled: all 2^N ways to act are gone through, each with its probability. With many `walks`
+    the deviation is that of their mean, and the baseline is what the policy expects.
     """
-    p = torch.tensor([logits]).sigmoid().double()
-    size = len(logits)
-    codes = torch.arange(2**size)[:, None]
-    actions = (codes >> torch.arange(size) & 1).double()
-    chance = torch.where(actions == 1, p, 1 - p).prod(1, keepdim=True)
-    right = torch.tensor(labels, dtype=torch.float).expand_as(actions)
-    keys = p + actions if list_by == "action" else p.expand_as(actions)
-    earned = rewards(keys, right, torch.ones_like(right, dtype=torch.bool), 0.1).double()
-    gained = earned if credit == "step" else earned.flip(1).cumsum(1).flip(1)
+    p = torch.tensor(logits, dtype=torch.double).sigmoid()  # P(a = 1), [N]
+    actions = torch.tensor(list(product((0.0, 1.0), repeat=len(p))))  # a line a way to act
+    chance = torch.where(actions == 1, p, 1 - p).prod(1, keepdim=True)  # [2^N, 1]
+
+    keys = p + actions if list_by == "action" else p.expand_as(actions)  # what sorts the list L
+    right = torch.tensor(labels, dtype=torch.double).expand_as(actions)
+    earned = rewards(keys, right, torch.ones_like(right, dtype=torch.bool), no_change=0.1).double()
+
+    gained = earned  # by each action: the reward of its own step, or of all steps from it on
+    if credit == "rest":
+        gained = earned.flip(1).cumsum(1).flip(1)
     if walks > 1:
-        gained = gained - (chance * gained).sum(0)
-    moves = gained * (actions - p)  # ∂ log p(a) / ∂ log odds = a − p
+        gained = gained - (chance * gained).sum(0)  # less the baseline
+
+    moves = gained * (actions - p)  # gained ∇ log p(a), as ∂ log p(a) / ∂ log odds = a − p
     mean = (chance * moves).sum(0)
-    spread = (chance * (moves - mean) ** 2).sum(0).sqrt() / walks**0.5
-    return mean.numpy(), spread.numpy()
+    deviation = (chance * (moves - mean) ** 2).sum(0).sqrt() / walks**0.5
+    return mean.numpy(), deviation.numpy()
 
 
 READINGS = {
@@ -185,25 +191,6 @@ READINGS = {
     "the same, 32 walks with a baseline": ("action", "rest", 32),
 }
 """How the rewards are used → `list_by`, `credit` and `walks`."""
-
-
-@house_style
-def gradient_figure(logits: list[float], labels: list[int]) -> HouseFigure:
-    """A panel a reading of the reward: mean gradients of a small list, and their deviations."""
-    figure = new_figure(12, 3.4)
-    panels = figure.subplots(1, len(READINGS), sharey=True)
-    shades = [INK if label else GREY for label in labels]
-    for axes, (told, reading) in zip(panels, READINGS.items(), strict=True):
-        mean, deviation = gradients(logits, labels, *reading)
-        axes.vlines(name(labels), mean - deviation, mean + deviation, colors=shades)
-        axes.scatter(name(labels), mean, c=shades, s=60, zorder=3)
-        axes.axhline(0, color=GREY, linewidth=0.8)
-        axes.set_title(told.replace(", ", ",\n"), fontsize=10)
-        axes.margins(x=0.15)
-        axes.grid(visible=False, axis="x")
-    panels[0].set_ylabel("gradient of the log odds")
-    figure.supxlabel("candidates in the order of entering, ✓ = right; dot: mean, bar: ± deviation")
-    return figure
 
 
 def evidence_effect(ranker: MSRanker, split: Split) -> pd.DataFrame:

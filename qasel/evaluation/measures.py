@@ -18,6 +18,11 @@ MEASURES = {"map": ir_measures.AP, "mrr": ir_measures.RR, "p1": ir_measures.P @ 
 NAMES = {"map": "MAP", "mrr": "MRR", "p1": "P@1", "avgrec": "AvgRec", "acc": "accuracy"}
 PROTOCOLS = ("trec", "semeval")
 SEMEVAL_CUTOFF = 10
+RULES = {
+    "trec": "broken against the system",
+    "semeval": "in file order; the ten best only, as SemEval has it",
+}
+"""What becomes of ties, and of what stands far down, in words."""
 TIES_ALLOWED = 0.1
 """Share of questions with a tie that matters above which `evaluate` warns."""
 
@@ -61,12 +66,12 @@ class Scores:
         return self.mean["p1"]
 
     def __str__(self) -> str:
-        numbers = "  ".join(f"{NAMES[name]} {100 * value:.2f}" for name, value in self.mean.items())
+        numbers = "  ".join(f"{NAMES[name]} {value:.3f}" for name, value in self.mean.items())
         return f"{self.tag}: {numbers}  ({self._counts()})"
 
     def _repr_html_(self) -> str:
         head = "".join(f"<th>{NAMES[name]}</th>" for name in self.mean)
-        body = "".join(f"<td>{100 * value:.2f}</td>" for value in self.mean.values())
+        body = "".join(f"<td>{value:.3f}</td>" for value in self.mean.values())
         return (
             f"<table><caption>{escape(self._counts())}</caption>"
             f"<thead><tr><th></th>{head}</tr></thead>"
@@ -76,7 +81,7 @@ class Scores:
     def _counts(self) -> str:
         return (
             f"{self.questions} questions, {self.unanswered} without an answer, "
-            f"{self.tied} with ties that matter; protocol {self.protocol}"
+            f"{self.tied} with ties that matter, {RULES[self.protocol]}"
         )
 
 

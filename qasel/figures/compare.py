@@ -1,6 +1,6 @@
 """Systems side by side: the matrix as a heat map, quality against cost, question by question."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 import pandas as pd
 
@@ -8,15 +8,18 @@ from qasel.evaluation.measures import NAMES
 from qasel.figures.differences import Difference, differences
 from qasel.figures.grid import grid
 from qasel.figures.scatter import Point, agreement, labelled
-from qasel.figures.style import HouseFigure, colour
+from qasel.figures.style import HouseFigure
+from qasel.results.ideas import ADJUSTED
 from qasel.results.ledger import Row
 from qasel.results.matrix import ALPHA, Matrix
-from qasel.results.outcomes import Target, outcomes
+from qasel.results.outcomes import SAMPLE, Target, outcomes
 
 NAME = "compare"
 """What `qasel figures` calls these."""
-LEADERS = 5
+LEADERS = 3
 """Systems of each data set that `figures` shows, best first."""
+PANELS = ("wikiqa/answered", "trecqa/clean", "semeval-cqa/a-2016", "semeval-cqa/b-2016")
+"""A target of each task: what is shown of quality against cost."""
 
 
 def figures(
@@ -27,10 +30,17 @@ def figures(
     if not matrix.cells:
         note(f"{NAME}: skipped, the ledger has no runs at the paper's scale")
         return {}
+    real = part(matrix, [t.key for t in matrix.targets if t.dataset != SAMPLE])
     return {
-        f"{NAME}-matrix": score_matrix(matrix.only(matrix.leaders(LEADERS))),
-        f"{NAME}-cost": quality_cost(matrix),
+        f"{NAME}-matrix": score_matrix(real.only(real.leaders(LEADERS))),
+        f"{NAME}-cost": quality_cost(part(matrix, PANELS)),
     }
+
+
+def part(matrix: Matrix, targets: Sequence[str] = PANELS) -> Matrix:
+    """The matrix on those of some targets (`wikiqa/answered`) that it has; if none, all of it."""
+    known = {target.key for target in matrix.targets}
+    return matrix.only(data=[key for key in targets if key in known])
 
 
 def score_matrix(matrix: Matrix, title: str | None = None) -> HouseFigure:
@@ -42,25 +52,28 @@ def score_matrix(matrix: Matrix, title: str | None = None) -> HouseFigure:
         ]
         for system in matrix.systems
     ]
-    columns = [f"{target.name}\n{len(matrix.questions(target))}" for target in matrix.targets]
+    # In two lines, so that seven columns fit on a page.
+    names = [t.name.replace(" (", "\n(").replace("SemEval-", "SemEval\n") for t in matrix.targets]
+    asked = [len(matrix.questions(target)) for target in matrix.targets]
+    columns = [f"{name}\n{count}" for name, count in zip(names, asked, strict=True)]
     told = f"{NAMES[matrix.measure]} over seeds; below the data set's name, its test questions"
     return grid(values, matrix.systems, columns, title=title, note=told)
 
 
 def quality_cost(matrix: Matrix, title: str | None = None) -> HouseFigure:
-    """A panel a data set: mean quality against seconds to train; what learns nothing stands left.
-
-    Where there are many, those are named that no system beats in both.
-    """
+    """A panel a data set: mean quality against seconds to train, and the line of the best buys."""
     panels = {target.name: _points(matrix, target) for target in matrix.targets}
     measure = NAMES[matrix.measure]
-    note = "left edge: nothing to train; hollow: another system is no worse and trained as soon"
+    note = (
+        "filled, and on the line: no other system is as good for less; "
+        "none: a tenth of a second at most"
+    )
     return labelled(panels, xlabel="seconds to train", ylabel=measure, title=title, note=note)
 
 
 def _points(matrix: Matrix, target: Target) -> list[Point]:
     column = matrix.column(target)
-    return [Point(cell.seconds, cell.mean, name, colour(name)) for name, cell in column.items()]
+    return [Point(cell.seconds, cell.mean, name) for name, cell in column.items()]
 
 
 def questions(matrix: Matrix, target: Target, first: str, second: str) -> HouseFigure:
@@ -71,18 +84,19 @@ def questions(matrix: Matrix, target: Target, first: str, second: str) -> HouseF
     return agreement(pairs, (f"{measure}, {first}", f"{measure}, {second}"), title=target.name)
 
 
-def worth(frame: pd.DataFrame, title: str | None = None) -> HouseFigure:
-    """What ideas are worth, a line a data set, from the frame that `ideas.worth` gives."""
+def worth(frame: pd.DataFrame, title: str | None = None, measure: str = "map") -> HouseFigure:
+    """What ideas are worth by a measure, a line a data set, from the frame of `ideas.worth`."""
     lines = [
         Difference(
-            line.idea,
-            f"{line.data}  {line.runs}",
-            line.difference,
-            line.low,
-            line.high,
-            line.p < ALPHA,
+            line["idea"],
+            f"{line['data']}  {line['runs']}",
+            line["difference"],
+            line["low"],
+            line["high"],
+            line[ADJUSTED] < ALPHA,
         )
-        for line in frame.itertuples()
+        for line in frame.to_dict("records")
     ]
-    xlabel = "difference with the idea, 95 % over questions (left: runs with / without it)"
+    told = "95 % over questions (left: runs with / without the idea)"
+    xlabel = f"difference in {NAMES[measure]}, {told}"
     return differences(lines, xlabel=xlabel, title=title)

@@ -7,6 +7,8 @@ import numpy as np
 from qasel.errors import QaselError
 from qasel.figures.style import GREY, HouseFigure, house_style, new_figure
 
+WIDEST = 9.5
+"""Inches; a page shrinks what is wider, and its letters with it."""
 DARK = 0.6
 """Share of the scale above which the number in a cell is white."""
 
@@ -33,9 +35,8 @@ def grid(
         )
     longest = max(map(len, rows))
     wide = max(len(part) for column in columns for part in column.split("\n"))
-    figure = new_figure(
-        0.8 + 0.095 * longest + max(1.0, 0.105 * wide) * len(columns), 1.5 + 0.33 * len(rows)
-    )
+    width = 0.8 + 0.095 * longest + max(1.0, 0.105 * wide) * len(columns)
+    figure = new_figure(min(WIDEST, width), 1.5 + 0.33 * len(rows))
     axes = figure.subplots()
     shares = _shares(table)
     axes.imshow(np.ma.masked_invalid(shares), cmap="Blues", vmin=-0.15, vmax=1.1, aspect="auto")

@@ -2,24 +2,28 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.ticker import LogLocator, NullFormatter
 
 from qasel.errors import QaselError
 from qasel.figures.style import BLUE, GREY, INK, ORANGE, PALE, HouseFigure, house_style, new_figure
 
 LEAST_SECONDS = 0.1
-"""Left end of a logarithmic axis: what costs less stands there."""
-NAMED = 12
-"""Up to so many points of a panel are all named; of more, those that no other beats in both."""
+"""What costs no more has no place on a logarithmic axis: it stands left of it, at `none`."""
+NAMED = 8
+"""Up to so many points of a panel are all named; of more, the best buys."""
+STEP = 0.01
+"""Of those, the cheapest, each that is so much better than the one named before, and the best."""
+RIGHT = 1.03
+"""Left end of the names, as a share of the panel's width."""
 SMALLEST, LARGEST = 28.0, 1_500.0
 """Areas of a dot that is one question, and of the largest, which all others shrink with."""
 DARK_ORANGE = "#9A6A00"
 """Orange that can be read as text."""
-LINE = 0.062
+LINE = 0.085
 """Height of a name, as a share of the panel's."""
 
 
@@ -29,7 +33,6 @@ class Point(NamedTuple):
     x: float
     y: float
     name: str
-    colour: str
 
 
 @house_style
@@ -42,15 +45,16 @@ def labelled(
     note: str = "",
     columns: int = 2,
 ) -> HouseFigure:
-    """A panel each, x on a logarithmic scale; names stand in a column at the right, in order of y.
+    """A panel each, x on a logarithmic scale, and in steps the most that a price has bought.
 
-    So no two overlap; a thin line joins a name and its point.
+    Names stand in a column at the right, so that no two overlap; thin lines that do not cross
+    join them to their points.
     """
     if not panels:
         raise QaselError("nothing to draw: there are no points")
     columns = min(columns, len(panels))
     lines = -(-len(panels) // columns)
-    figure = new_figure(7.2 * columns, 0.6 + 3.9 * lines)
+    figure = new_figure(4.75 * max(columns, 2), 0.5 + 2.9 * lines)
     drawn = figure.subplots(lines, columns, squeeze=False)
     for axes in list(drawn.flat)[len(panels) :]:
         axes.set_visible(False)
@@ -67,31 +71,54 @@ def labelled(
 
 
 def _panel(axes: Axes, points: Sequence[Point]) -> None:
-    placed = [point._replace(x=max(point.x, LEAST_SECONDS)) for point in points]
-    named = placed if len(placed) <= NAMED else front(placed)
+    dear = [point.x for point in points if point.x > LEAST_SECONDS]
+    least = min(dear, default=LEAST_SECONDS) / 3
+    placed = [p if p.x > LEAST_SECONDS else p._replace(x=least) for p in points]
     best = front(placed)
+    _price_axis(axes, least, [point.x for point in placed])
     for point in placed:
-        shade = point.colour if point in named else GREY
-        face = shade if point in best else "white"
-        axes.plot(point.x, point.y, "o", color=shade, mfc=face, markeredgewidth=1.5, zorder=3)
-    low, high = min(p.x for p in placed) / 1.6, max(p.x for p in placed) * 1.6
-    axes.set_xscale("log")
-    axes.set_xlim(low, high)
-    narrow = high / low < 1_000
-    axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if narrow else (1,)))
-    axes.xaxis.set_major_formatter(lambda value, _: f"{value:,g}")
-    axes.xaxis.set_minor_formatter(NullFormatter())
+        buy = point in best
+        shade, face = (BLUE, BLUE) if buy else (GREY, "white")
+        axes.plot(point.x, point.y, "o", color=shade, mfc=face, markeredgewidth=1.5, zorder=3 + buy)
+    _, right = axes.get_xlim()
+    steps = [*best, best[-1]._replace(x=right)]
+    axes.step(*zip(*((p.x, p.y) for p in steps), strict=True), where="post", color=BLUE, alpha=0.5)
     bottom, top = axes.get_ylim()
     margin = max(0.03 * (top - bottom), 1e-3)
     axes.set_ylim(bottom - margin, top + margin)
-    height = (top - bottom) + 2 * margin
-    ordered = sorted(named, key=lambda point: point.y)
-    heights = spaced([(p.y - bottom + margin) / height for p in ordered], LINE)
-    for point, share in zip(ordered, heights, strict=True):
+    _names(axes, placed if len(placed) <= NAMED else steps_of(best))
+
+
+def _price_axis(axes: Axes, least: float, places: Sequence[float]) -> None:
+    """A logarithmic axis for these places; what stands at `least` cost nothing."""
+    high = max(places) * 1.6
+    axes.set_xscale("log")
+    axes.set_xlim(least / 1.6 if least in places else least * 1.6, high)
+    decades = np.log10(high / least)
+    digits = (1, 2, 5) if decades < 2 else (1, 3) if decades < 3 else (1,)
+    powers = range(int(np.floor(np.log10(least))), int(np.ceil(np.log10(high))) + 1)
+    ticks = [digit * 10.0**power for power in powers for digit in digits]
+    ticks = [tick for tick in ticks if 2 * least < tick < high / 1.2]
+    free = [least] if least in places else []
+    axes.set_xticks(free + ticks, ["none"] * len(free) + [f"{tick:,g}" for tick in ticks])
+    axes.minorticks_off()
+    axes.tick_params(labelsize=9.5)
+
+
+def _names(axes: Axes, points: Sequence[Point]) -> None:
+    """Names in a column at the right, each joined to its point; the lines do not cross."""
+    low, high = np.log(axes.get_xlim())
+    bottom, top = axes.get_ylim()
+    across = [(np.log(point.x) - low) / (high - low) for point in points]
+    up = [(point.y - bottom) / (top - bottom) for point in points]
+    order = np.argsort(up, kind="stable")
+    heights = dict(zip(order, spaced([up[i] for i in order], LINE), strict=True))
+    uncross(across, up, heights)
+    for i, point in enumerate(points):
         axes.annotate(
             point.name,
             (point.x, point.y),
-            xytext=(1.03, share),
+            xytext=(RIGHT, heights[i]),
             textcoords="axes fraction",
             va="center",
             fontsize=10,
@@ -100,6 +127,34 @@ def _panel(axes: Axes, points: Sequence[Point]) -> None:
             zorder=1,
             arrowprops={"arrowstyle": "-", "color": GREY, "linewidth": 0.5},
         )
+
+
+def uncross(across: Sequence[float], up: Sequence[float], heights: dict[int, float]) -> None:
+    """Swap places at the right, until no two lines to them cross.
+
+    All in shares of the panel; each swap makes the lines shorter together, so that this ends.
+    """
+
+    def height(i: int, x: float) -> float:
+        return up[i] + (heights[i] - up[i]) * (x - across[i]) / (RIGHT - across[i])
+
+    crossed = True
+    while crossed:
+        crossed = False
+        for i, j in combinations(heights, 2):
+            x = max(across[i], across[j])
+            if (height(i, x) - height(j, x)) * (heights[i] - heights[j]) < -1e-12:
+                heights[i], heights[j] = heights[j], heights[i]
+                crossed = True
+
+
+def steps_of(best: Sequence[Point]) -> list[Point]:
+    """Of the best buys, cheapest first: those that a panel with many points names (`STEP`)."""
+    named: list[Point] = []
+    for point in best:
+        if not named or point.y >= named[-1].y + STEP or point == best[-1]:
+            named.append(point)
+    return named
 
 
 def front(points: Sequence[Point]) -> list[Point]:

@@ -8,8 +8,9 @@ from scipy import stats
 from qasel.evaluation import bootstrap_interval, randomisation_test
 from qasel.results.matrix import Matrix
 
+ADJUSTED = "p, adjusted"
 COLUMNS = [
-    "idea", "data", "with", "without", "questions", "runs", "difference", "low", "high", "p"
+    "idea", "data", "with", "without", "questions", "runs", "difference", "low", "high", ADJUSTED
 ]  # fmt: skip
 
 
@@ -17,7 +18,7 @@ def worth(matrix: Matrix, ideas: Mapping[str, tuple[str, str]]) -> pd.DataFrame:
     """Idea → (system with it, system without it): a line a data set that both were run on.
 
     `difference` of the means, with a 95 % bootstrap interval over questions (`low`, `high`), and
-    `p` of the paired randomisation test, adjusted for the number of lines by Benjamini and
+    `ADJUSTED` p of the paired randomisation test, for the number of lines by Benjamini and
     Hochberg: these pairs were named beforehand, so that the correction is for them only and not
     for all pairs there are. Both are over questions, each with its mean over the runs, which
     `runs` counts for the two systems (`3 / 1`): of one run each they cannot tell an idea from a
@@ -39,6 +40,6 @@ def worth(matrix: Matrix, ideas: Mapping[str, tuple[str, str]]) -> pd.DataFrame:
             lines.append((*what, a.mean - b.mean, *ends, p))
     frame = pd.DataFrame(lines, columns=COLUMNS)
     if lines:
-        frame["p"] = stats.false_discovery_control(frame["p"])
+        frame[ADJUSTED] = stats.false_discovery_control(frame[ADJUSTED])
     order = {idea: place for place, idea in enumerate(ideas)}
     return frame.sort_values("idea", key=lambda ideas: ideas.map(order), kind="stable")

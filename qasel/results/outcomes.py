@@ -84,9 +84,10 @@ def just_measured(
     system: str, ranker: Ranker, history: History, data: Dataset
 ) -> tuple[Run, Outcome]:
     """Rank the test split of `data` with a ranker that was fitted: the run, and its outcome."""
+    # Before ranking, which adds the vectors of new words to a network that training never saw.
+    parameters = getattr(ranker, "parameter_count", None)
     run, speed = timed_run(ranker, data.test)
     scores = evaluate(run, data.test, data.scoring).per_question
-    parameters = getattr(ranker, "parameter_count", None)
     target = Target.of(data.name, data.protocol)
     return run, Outcome(system, target, scores, history.seconds, parameters, speed)
 

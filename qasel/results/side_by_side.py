@@ -10,7 +10,7 @@ from qasel.errors import QaselError
 from qasel.evaluation.measures import NAMES
 from qasel.results.matrix import ALPHA, Cell, Matrix
 from qasel.results.outcomes import QUICK, Target
-from qasel.results.tables import escape_latex, latex_table, markdown_table
+from qasel.results.tables import FEWEST, escape_latex, latex_table, markdown_table
 
 COLUMNS = [
     "paper", "system", "vectors", "dataset", "protocol", "under", "scale", "measure", "questions",
@@ -146,6 +146,22 @@ def detail(matrix: Matrix, target: Target) -> Table:
     return Table(told(matrix, target), header, cells, set(range(3, len(header))))
 
 
+def short(
+    matrix: Matrix, target: Target, columns: Sequence[str] = DETAILS, count: int | None = None
+) -> Table:
+    """The `count` best systems on a data set (None: all) with some of their `DETAILS`."""
+    cells: list[list[str]] = []
+    for system in list(matrix.column(target))[:count]:
+        mean, *rest = details(matrix, system, target)
+        known = dict(zip(DETAILS, rest, strict=True))
+        cells.append([system, mean, *(known[column] for column in columns)])
+    title = told(matrix, target)
+    if len(cells) < len(matrix.column(target)):
+        title += f"; the best {len(cells)}"
+    header = ["system", NAMES[matrix.measure], *columns]
+    return Table(title, header, cells, set(range(1, len(header))))
+
+
 def told(matrix: Matrix, target: Target) -> str:
     """A target with the numbers of its questions and systems."""
     asked, ran = len(matrix.questions(target)), len(matrix.column(target))
@@ -161,7 +177,7 @@ def details(matrix: Matrix, system: str, target: Target) -> list[str]:
     tally = matrix.tally(system, target)
     return [
         f"{cell.mean:.3f}",
-        "–" if half is None else f"{half:.3f}",
+        f"{half:.3f}" if half is not None and len(cell.means) >= FEWEST else "–",
         f"{ends[0]:.3f} to {ends[1]:.3f}" if ends else "–",
         _runs(cell),
         str(tally) if tally else "not compared",
@@ -178,7 +194,9 @@ def _runs(cell: Cell) -> str:
 
 
 def _number(value: float | None) -> str:
-    return "–" if value is None else f"{value:,.0f}"
+    if value is None:
+        return "–"
+    return f"{value / 1e6:.1f} M" if value >= 1e6 else f"{value:,.0f}"
 
 
 def notes_of(matrix: Matrix) -> list[str]:
@@ -187,9 +205,11 @@ def notes_of(matrix: Matrix) -> list[str]:
         "A win, a loss and a superscript each stand for "
         f"p < {ALPHA:g} by the randomised Tukey HSD over questions (each question's mean over "
         "seeds), corrected for all systems of the data set. ± over seeds: half of the 95 % t "
-        "interval; – for one seed, and for folds, which share no question. Over questions: 95 % "
-        "bootstrap interval. Cost: means over runs, each on its own device, without what an "
-        "earlier run had left to build on (features, a first stage); – where it was not measured."
+        f"interval; – for fewer than {FEWEST} seeds, and for folds, which share no question. "
+        "Over questions: 95 % bootstrap interval. Cost: means over runs, each on its own device, "
+        "without what an earlier run had left to build on (features, a first stage); – where it "
+        "was not measured. Parameters: all numbers that training sets, with the word vectors where "
+        "those are trained."
     ]
     if wider := sorted({cell.under for cell in matrix.cells.values() if cell.under}):
         told = " or ".join(wider)

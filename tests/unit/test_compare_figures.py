@@ -3,9 +3,18 @@ import pytest
 
 from qasel.errors import QaselError
 from qasel.figures import compare
-from qasel.figures.grid import grid
-from qasel.figures.scatter import NAMED, Point, agreement, front, labelled, spaced
-from qasel.results.ideas import worth
+from qasel.figures.grid import WIDEST, grid
+from qasel.figures.scatter import (
+    NAMED,
+    Point,
+    agreement,
+    front,
+    labelled,
+    spaced,
+    steps_of,
+    uncross,
+)
+from qasel.results.ideas import ADJUSTED, worth
 from qasel.results.matrix import Matrix
 from qasel.results.outcomes import Outcome, Target
 
@@ -22,12 +31,14 @@ def test_the_grid_shows_numbers_and_dashes():
     axes = compare.score_matrix(matrix()).axes[0]
     assert [text.get_text() for text in axes.texts] == ["0.750", "0.500", "0.375", "–"]
     assert [label.get_text() for label in axes.get_yticklabels()] == ["A", "B"]
-    assert axes.get_xticklabels()[0].get_text() == "WikiQA (answered)\n2"
+    assert axes.get_xticklabels()[0].get_text() == "WikiQA\n(answered)\n2"
     # Each column has a scale of its own; a column of one value is at its lower end.
     (image,) = axes.get_images()
     assert image.get_array().filled(np.nan).tolist()[0] == [1.0, 0.0]
     with pytest.raises(QaselError, match=r"\(1, 2\)"):
         grid([[0.1, 0.2]], ["a", "b"], ["c"])
+    many = grid([[0.1] * 20], ["a system"], ["a data set"] * 20)
+    assert many.get_figwidth() == WIDEST
 
 
 def test_cost_has_a_panel_a_data_set():
@@ -37,14 +48,18 @@ def test_cost_has_a_panel_a_data_set():
         "TREC-QA (clean)",
     ]
     assert sorted(text.get_text() for text in panels[0].texts) == ["A", "B"]
-    best, other = panels[0].get_lines()
+    best, other, steps = panels[0].get_lines()
     assert best.get_markerfacecolor() != "white"
     assert other.get_markerfacecolor() == "white"  # as long to train, and no better
-    assert panels[1].get_lines()[0].get_xdata()[0] == 0.1  # nothing to train
+    assert steps.get_xdata()[0] == 3.0
+    assert steps.get_ydata().tolist() == [0.75, 0.75]
+    free = panels[1].get_lines()[0].get_xdata()[0]  # nothing to train
+    place = panels[1].get_xticks().tolist().index(free)
+    assert panels[1].get_xticklabels()[place].get_text() == "none"
 
 
 def test_names_do_not_overlap():
-    points = [Point(1.0 + i, 0.5 + i / 1000, f"system {i}", "black") for i in range(NAMED)]
+    points = [Point(1.0 + i, 0.5 + i / 1000, f"system {i}") for i in range(NAMED)]
     figure = labelled({"x": points}, xlabel="s", ylabel="MAP")
     figure.draw_without_rendering()
     renderer = figure._get_renderer()
@@ -52,15 +67,34 @@ def test_names_do_not_overlap():
     assert len(boxes) == NAMED
     for i, box in enumerate(boxes):
         assert not any(box.overlaps(other) for other in boxes[i + 1 :])
-    more = [*points, Point(0.5, 0.9, "the best", "black")]
+    more = [*points, Point(0.5, 0.9, "the best")]
     named = [text.get_text() for text in labelled({"x": more}, xlabel="", ylabel="").axes[0].texts]
     assert named == ["the best"]
 
 
 def test_the_front_is_what_nothing_beats_in_both():
     places = [(1, 0.5), (2, 0.4), (2, 0.7), (3, 0.7), (4, 0.9), (1, 0.3)]
-    points = [Point(x, y, f"{x}, {y}", "black") for x, y in places]
+    points = [Point(x, y, f"{x}, {y}") for x, y in places]
     assert [point.name for point in front(points)] == ["1, 0.5", "2, 0.7", "4, 0.9"]
+
+
+def test_of_many_best_buys_the_ends_and_the_steps_are_named():
+    best = [Point(x, y, str(y)) for x, y in enumerate((0.5, 0.505, 0.51, 0.6, 0.601, 0.602))]
+    assert [point.y for point in steps_of(best)] == [0.5, 0.51, 0.6, 0.602]
+
+
+def test_lines_to_names_do_not_cross():
+    # The first starts left of the second and above it, but would end below it.
+    heights = {0: 0.4, 1: 0.6}
+    uncross([0.1, 0.9], [0.5, 0.3], heights)
+    assert heights == {0: 0.6, 1: 0.4}
+    uncross([0.1, 0.9], [0.5, 0.3], heights)
+    assert heights == {0: 0.6, 1: 0.4}
+
+
+def test_a_part_has_the_targets_that_there_are():
+    assert compare.part(matrix(), ["trecqa/clean", "wikiqa/mixed"]).targets == (TREC,)
+    assert compare.part(matrix(), ["wikiqa/mixed"]).targets == (WIKI, TREC)
 
 
 @pytest.mark.parametrize(
@@ -107,8 +141,9 @@ def test_what_an_idea_is_worth():
     ]
     assert frame["difference"].tolist() == pytest.approx([-0.5, 0.5])
     assert frame[["low", "high"]].iloc[1].tolist() == pytest.approx([0.5, 0.5])
-    assert frame["p"].tolist() == pytest.approx([2 / 2**10] * 2)
+    assert frame[ADJUSTED].tolist() == pytest.approx([2 / 2**10] * 2)
     axes = compare.worth(frame).axes[0]
+    assert axes.get_xlabel().startswith("difference in MAP")
     assert [text.get_text() for text in axes.texts] == ["harm", "help"]
     names = [label.get_text() for label in axes.get_yticklabels()]
     assert names == ["WikiQA (answered)  1 / 2", "WikiQA (answered)  2 / 1"]
@@ -118,4 +153,4 @@ def test_what_an_idea_is_worth():
     assert len(worth(Matrix.of([*runs[:2], *part]), {"help": ("with", "without")})) == 1
     # Two lines without a difference (p = 1) beside it multiply its p by three.
     same = worth(Matrix.of(runs), {"none": ("with", "with"), "help": ("with", "without")})
-    assert same["p"].tolist() == pytest.approx([1.0, 1.0, 6 / 2**10])
+    assert same[ADJUSTED].tolist() == pytest.approx([1.0, 1.0, 6 / 2**10])

@@ -69,6 +69,16 @@ def test_cost_is_the_mean_of_the_runs_that_tell_it():
     assert (cell.parameters, cell.ranked_per_second) == (10, 200.0)
 
 
+def test_a_short_table_has_the_best_and_the_columns_asked_for():
+    matrix = Matrix.of([*three(), *(outcome("D", x, parameters=2_340_000) for x in (0.9, 0.91))])
+    table = side_by_side.short(matrix, WIKI, ["± over seeds", "parameters"], 2)
+    assert table.title == "WikiQA (answered): 10 questions, 4 systems; the best 2"
+    assert table.header == ["system", "MAP", "± over seeds", "parameters"]
+    # Two seeds are too few for an interval.
+    assert table.cells == [["D", "0.905", "–", "2.3 M"], ["A", "0.900", "–", "–"]]
+    assert len(side_by_side.short(matrix, WIKI).cells) == 4
+
+
 def test_wins_ties_and_losses():
     matrix = Matrix.of(three())
     assert list(matrix.column(WIKI)) == ["A", "B", "C"]
@@ -290,3 +300,20 @@ def test_a_ranker_just_fitted_is_an_outcome_too():
     assert found.ranked_per_second > 0
     assert set(found.scores["map"]) == set(run.scores) == {q.id for q in data.test}
     assert Matrix.of([found]).cells["word overlap", found.target].runs == 1
+
+
+class Growing(WordOverlap):
+    """Takes in the words of what it ranks, as the networks do."""
+
+    parameter_count = 5
+
+    def rank(self, split):
+        self.parameter_count += len(split)
+        return super().rank(split)
+
+
+def test_parameters_are_counted_before_new_words_come():
+    data = load_dataset("sample")
+    ranker = Growing()
+    _, found = just_measured("growing", ranker, ranker.fit(data.train, data.dev), data)
+    assert found.parameters == 5

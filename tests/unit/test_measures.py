@@ -3,6 +3,7 @@ import gzip
 import os
 import warnings
 from collections import defaultdict
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -62,9 +63,11 @@ def test_means_count_every_question():
     assert result.mean == pytest.approx({"map": 2.5 / 4, "mrr": 2.5 / 4, "p1": 2 / 4})
     assert (result.questions, result.unanswered, result.tied) == (4, 1, 0)
     assert list(result.per_question["map"]) == ["q1", "q2", "q3", "q4"]
-    assert "MAP 62.50" in str(result)
+    assert "MAP 0.625" in str(result)
     assert "4 questions, 1 without an answer" in str(result)
-    assert "<td>62.50</td>" in result._repr_html_()
+    assert "0 with ties that matter, broken against the system" in str(result)
+    assert "in file order; the ten best only" in str(replace(result, protocol="semeval"))
+    assert "<td>0.625</td>" in result._repr_html_()
 
 
 def test_the_order_of_a_split_changes_nothing():
@@ -145,7 +148,7 @@ def test_accuracy_is_the_share_of_all_pairs_predicted_right(protocol):
     result = evaluate(run, toy, protocol)
     # Wrong: the 10 of q1 with a score from 2 to 11, and the right answer of q2 at the threshold.
     assert result.mean["acc"] == (15 - 10 - 1) / 15
-    assert "accuracy 26.67" in str(result)
+    assert "accuracy 0.267" in str(result)
     assert "acc" not in result.per_question
 
 

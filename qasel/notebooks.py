@@ -129,14 +129,14 @@ def execute(path: Path, out: Path, parameters: dict[str, Any]) -> Path:
             store_widget_state=False,  # the explorers' pictures are saved instead
         )
     except papermill.PapermillExecutionError as error:
-        raise QaselError(
-            f"{path.name}, code cell {error.exec_count}: {error.ename}: {error.evalue} (see {target})"
-        ) from error
+        where = f"{path.name}, code cell {error.exec_count}"
+        raise QaselError(f"{where}: {error.ename}: {error.evalue} (see {target})") from error
     # nbclient's `DeadKernelError`, or jupyter_client's plain one for a kernel that does not start.
     except RuntimeError as error:
+        where = f"{path.name}, code cell {_reached(target)}"
         raise QaselError(
-            f"{path.name}, code cell {_reached(target)}: {error}; if memory was short, free some or "
-            f"choose parameters that need less (see {target})"
+            f"{where}: {error}; if memory was short, free some or choose parameters that need less "
+            f"(see {target})"
         ) from error
     return target
 

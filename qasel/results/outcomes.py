@@ -15,6 +15,8 @@ from qasel.results.measure import timed_run
 from qasel.results.tables import DATASETS, counted
 from qasel.training.recipe import SCALES
 
+SAMPLE = "sample"
+"""The bundled data set."""
 QUICK = "quick"
 """The scale for walkthroughs: it counts on data that no paper has scores of (see `_small`)."""
 
@@ -156,7 +158,7 @@ def set_aside(rows: Iterable[Row]) -> list[Row]:
 
 
 def _small(dataset: str) -> bool:
-    return dataset == "sample" or dataset not in COLLECTIONS
+    return dataset == SAMPLE or dataset not in COLLECTIONS
 
 
 def _dataset(choices: dict[str, list[Row]]) -> str:

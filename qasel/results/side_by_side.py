@@ -2,7 +2,6 @@
 
 import string
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import pandas as pd
 
@@ -10,7 +9,8 @@ from qasel.errors import QaselError
 from qasel.evaluation.measures import NAMES
 from qasel.results.matrix import ALPHA, Cell, Matrix
 from qasel.results.outcomes import QUICK, Target
-from qasel.results.tables import FEWEST, escape_latex, latex_table, markdown_table
+from qasel.results.tables import FEWEST, escape_latex
+from qasel.results.titled import Marked, Table
 
 COLUMNS = [
     "paper", "system", "vectors", "dataset", "protocol", "under", "scale", "measure", "questions",
@@ -20,19 +20,6 @@ COLUMNS = [
 """Of the CSV, one line a cell: `under` and `scale` as in an `Outcome`, measures in 0..1, `std` and
 the seeds' 95 % interval empty for one seed and for folds, the tally empty where a system is not
 compared, `beats` with `; ` between."""
-
-Marked = tuple[str, str]
-"""A text and its superscript."""
-
-
-@dataclass(frozen=True)
-class Table:
-    """A titled table; `numbers` are the columns set flush right."""
-
-    title: str
-    header: list[str]
-    cells: Sequence[Sequence[str | Marked]]
-    numbers: set[int]
 
 
 def render(matrix: Matrix, format_: str = "md") -> str:
@@ -47,8 +34,10 @@ def render(matrix: Matrix, format_: str = "md") -> str:
     tables = [overview(matrix), *(detail(matrix, target) for target in matrix.targets)]
     notes = notes_of(matrix)
     if format_ == "md":
-        return "\n".join([*map(markdown, tables), *(f"{note}\n" for note in notes)])
-    return "\n".join([*map(latex, tables), *(f"\\par {escape_latex(note)}\n" for note in notes)])
+        told = [table.markdown() for table in tables]
+        return "\n".join([*told, *(f"{note}\n" for note in notes)])
+    told = [table.latex() for table in tables]
+    return "\n".join([*told, *(f"\\par {escape_latex(note)}\n" for note in notes)])
 
 
 def frame(matrix: Matrix) -> pd.DataFrame:
@@ -229,34 +218,3 @@ def notes_of(matrix: Matrix) -> list[str]:
             asked = len(matrix.questions(target))
             notes.append(f"Not compared on {target.name}, run on other than its {asked}: {told}.")
     return notes
-
-
-def markdown(table: Table, level: int = 3) -> str:
-    """A table under its title, as Markdown."""
-    cells = [[_superscript(cell, "<sup>{}</sup>") for cell in line] for line in table.cells]
-    body = markdown_table(table.header, cells, table.numbers)
-    return f"{'#' * level} {table.title}\n\n{body}"
-
-
-def latex(table: Table) -> str:
-    """A table under its title, as LaTeX."""
-    cells = [
-        [_superscript(_escaped(cell), r"\textsuperscript{{{}}}") for cell in line]
-        for line in table.cells
-    ]
-    header = [escape_latex(name) for name in table.header]
-    title = escape_latex(table.title)
-    return f"\\par {title}\n\n{latex_table(header, cells, table.numbers)}"
-
-
-def _escaped(cell: str | Marked) -> str | Marked:
-    if isinstance(cell, str):
-        return escape_latex(cell)
-    return escape_latex(cell[0]), escape_latex(cell[1])
-
-
-def _superscript(cell: str | Marked, form: str) -> str:
-    if isinstance(cell, str):
-        return cell
-    text, mark = cell
-    return text + (form.format(mark) if mark else "")

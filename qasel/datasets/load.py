@@ -170,7 +170,10 @@ def _filtered(splits: Iterable[Split], protocol: str) -> list[Split]:
 def _folder(folder: Path) -> list[Split]:
     """The splits that a user's folder holds, each from the one file of its name."""
     if not folder.is_dir():
+        name, _, protocol = os.fspath(folder).partition("/")
         hint = f" but a file; give its folder, {folder.parent}" if folder.exists() else ""
+        if name in COLLECTIONS and protocol in COLLECTIONS[name].protocols:
+            hint = f"; name the protocol by itself: `--set protocol={protocol}`"
         raise QaselError(f"{folder}: no such folder{hint}")
     splits = []
     for name in SPLITS:

@@ -152,6 +152,7 @@ def test_describe_counts():
         ("mnli", None, "cannot be loaded.*qasel data check mnli"),
         ("glove.6B", None, "unknown data set"),
         ("no/such/folder", None, "no such folder"),
+        ("sample/mixed", None, "by itself: `--set protocol=mixed`"),
     ],
 )
 def test_what_is_not_there_is_told(no_data, name, protocol, message):

@@ -19,7 +19,8 @@ def paper_against_ours(
 ) -> HouseFigure:
     """A panel for each data set and metric of a comparison, its rows from top to bottom.
 
-    The frame has the columns row, data, measure, paper, ours, interval (half-width), verdict.
+    The frame has the columns row, data, measure, paper, ours, interval (half-width), verdict;
+    where rows are not named by their system, which has the colour, a column system tells it.
     A tick is the paper's number, the pale band the `allowed` distance below it; the dot is
     ours with its 95 % interval, hollow where the verdict is `below`.
     """
@@ -61,7 +62,7 @@ def _draw(axes: Axes, y: int, line: Any, allowed: float) -> None:
             fontsize=10,
         )
         return
-    shade = colour(line.row)
+    shade = colour(getattr(line, "system", line.row))
     if pd.notna(line.interval):
         ends = [line.ours - line.interval, line.ours + line.interval]
         axes.plot(ends, [y, y], color=shade, linewidth=2.5, solid_capstyle="butt")

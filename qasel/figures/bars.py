@@ -20,10 +20,8 @@ def paper_against_ours(
 ) -> HouseFigure:
     """A panel for each data set and metric of a comparison, its rows from top to bottom.
 
-    The frame has the columns row, data, measure, paper, ours, interval (half-width), runs and
-    verdict. A tick is the paper's number, the pale band the `allowed` distance below it; the dot
-    is ours, hollow where the verdict is `below`, with its 95 % interval where that counts: from
-    `FEWEST` runs on.
+    shade = colour(getattr(line, "system", line.row))
+    if pd.notna(line.interval) and line.runs >= FEWEST:
     """
     rows = list(dict.fromkeys(frame["row"]))
     panels = list(dict.fromkeys(zip(frame["data"], frame["measure"], strict=True)))
@@ -63,7 +61,7 @@ def _draw(axes: Axes, y: int, line: Any, allowed: float) -> None:
             fontsize=10,
         )
         return
-    shade = colour(line.row)
+    shade = colour(getattr(line, "system", line.row))
     if pd.notna(line.interval) and line.runs >= FEWEST:
         ends = [line.ours - line.interval, line.ours + line.interval]
         axes.plot(ends, [y, y], color=shade, linewidth=2.5, solid_capstyle="butt")

@@ -40,33 +40,36 @@ def judged(paper: str, claims: Iterable[Claim], rows: Iterable[Row] | None = Non
     cells are text. `rows` default to the ledger.
     """
     rows = list(read_ledger(paper) if rows is None else rows)
-    known = published(paper).drop_duplicates(["row", "dataset", "metric"])
-    values = known.set_index(["row", "dataset", "metric"])["value"]
     lines = []
     for claim in claims:
-        data, name = spelled(paper, claim.dataset, claim.metric)
         *split, measure = claim.metric.split()
         found = significance(
             paper, claim.dataset, MEASURES[measure], claim.first, claim.second, rows,
             split[0] if split else "test",
         )  # fmt: skip
-        keys = [(system, claim.dataset, claim.metric) for system in (claim.first, claim.second)]
-        printed = all(key in values.index for key in keys)
-        difference = float(values[keys[0]] - values[keys[1]]) if printed else None
-        lines.append(
-            (
-                claim.text,
-                f"{claim.first} over {claim.second}",
-                data,
-                name,
-                "better" if difference is None else f"{difference:+.3f}",
-                f"{found.t.difference:+.3f}" if found else "–",
-                f"{found.randomisation.p:.3f}" if found else "–",
-                len(found.seeds) if found else 0,
-                verdict(found, difference),
-            )
-        )
+        lines.append(line(paper, claim, found))
     return pd.DataFrame(lines, columns=COLUMNS)
+
+
+def line(paper: str, claim: Claim, found: Significance | None) -> list[str | int]:
+    """The cells of a claim's line (`COLUMNS`), given the test of its two systems in our runs."""
+    data, name = spelled(paper, claim.dataset, claim.metric)
+    known = published(paper).drop_duplicates(["row", "dataset", "metric"])
+    values = known.set_index(["row", "dataset", "metric"])["value"]
+    keys = [(system, claim.dataset, claim.metric) for system in (claim.first, claim.second)]
+    printed = all(key in values.index for key in keys)
+    difference = float(values[keys[0]] - values[keys[1]]) if printed else None
+    return [
+        claim.text,
+        f"{claim.first} over {claim.second}",
+        data,
+        name,
+        "better" if difference is None else f"{difference:+.3f}",
+        f"{found.t.difference:+.3f}" if found else "–",
+        f"{found.randomisation.p:.3f}" if found else "–",
+        len(found.seeds) if found else 0,
+        verdict(found, difference),
+    ]
 
 
 def verdict(found: Significance | None, paper: float | None = None) -> str:

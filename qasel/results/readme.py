@@ -1,6 +1,6 @@
 """The README's tables, ours beside the papers' and each other: `python -m qasel.results.readme`."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import Any
 
 import pandas as pd
@@ -32,6 +32,17 @@ COMPARE_BEGIN, COMPARE_END = "<!-- compare:begin -->", "<!-- compare:end -->"
 LEADERS = 3
 """Systems of each data set in the table of systems side by side."""
 
+MARKS = {REPRODUCED: "✓", BELOW: "↓"}
+"""Verdict → its mark after our number, in notebooks."""
+LEGEND = (
+    "Each cell: the paper's number / our mean over seeds ± its standard deviation, on the test "
+    "split, or on dev where the column says so. ✓ is *reproduced*: no lower than the paper less "
+    "one point, or less our own 95 % interval where that is wider (from "
+    f"{FEWEST} seeds on). ↓ is *below*, – is *not run*. Runs: seeds, by data set."
+)
+"""How to read the tables of a notebook."""
+NO_BREAK = "\u00a0"
+
 _Key = tuple[str, str]
 """A data set and a metric, as they are spelled: a column of the table."""
 
@@ -61,11 +72,28 @@ def leaders(rows: Iterable[Row] | None = None) -> str:
     return f"{markdown_table(header, cells, set(range(3, len(header))))}\n{notes}\n"
 
 
-def beside(paper: str, table: str, rows: Iterable[Row] | None = None) -> str:
-    """One table of a paper with our numbers in it, as Markdown; `rows` default to the ledger."""
+def beside(
+    paper: str,
+    table: str,
+    rows: Iterable[Row] | None = None,
+    *,
+    measures: Collection[str] = (),
+    legend: bool = True,
+) -> str:
+    """One table of a paper with our numbers in it, as Markdown for a notebook.
+
+    Each number has its verdict as a mark. `measures` (MAP, dev MAP, …) picks columns, all by
+    default; without `legend` the text above the table is only what other tables do not share.
+    `rows` default to the ledger.
+    """
     frame = comparison(paper, rows)
-    _, _, text = section(paper, frame[frame["table"] == table]).partition("\n\n")
-    return text
+    frame = frame[frame["table"] == table]
+    if measures:
+        frame = frame[frame["measure"].isin(measures)]
+    frame, cited = _own(paper, frame)
+    above = [f"{LEGEND}\n\n"] if legend else []
+    above.append(" ".join([f"{_tally(frame)}.", *_notes(frame, cited)]))
+    return f"{''.join(above)}\n\n{_table(frame, _marked)}"
 
 
 def not_printed(paper: str, rows: Iterable[Row] | None = None) -> str:
@@ -96,56 +124,77 @@ def not_printed(paper: str, rows: Iterable[Row] | None = None) -> str:
 
 def section(paper: str, frame: pd.DataFrame) -> str:
     """A paper's heading, how to read its table, the table, and what was not run."""
+    frame, cited = _own(paper, frame)
+    return f"### {PAPERS[paper]}\n\n{_told(frame, cited)}\n\n{_table(frame, _cell, verdicts=True)}"
+
+
+def _own(paper: str, frame: pd.DataFrame) -> tuple[pd.DataFrame, int]:
+    """The numbers of the paper's own systems, each once, and how many it only cites."""
     numbers = published(paper)
     numbers = numbers[numbers["table"].isin(frame["table"])]
     own = numbers.loc[numbers["kind"] == "own", "row"].drop_duplicates()
     cited = numbers.loc[numbers["kind"] != "own", "row"].nunique()
     frame = frame[frame["row"].isin(own)].drop_duplicates(["row", "dataset", "metric"])
+    return frame, cited
+
+
+def _table(frame: pd.DataFrame, cell: Callable[[Any], str], verdicts: bool = False) -> str:
     columns = list(dict.fromkeys(zip(frame["data"], frame["measure"], strict=True)))
-    lines = [_line(row, part, columns) for row, part in frame.groupby("row", sort=False)]
-    header = ["row", *(f"{data} {measure}" for data, measure in columns), "runs", "verdict"]
-    table = markdown_table(header, lines, set(range(1, len(columns) + 2)))
-    return f"### {PAPERS[paper]}\n\n{_told(frame, cited)}\n\n{table}"
+    lines = []
+    for row, part in frame.groupby("row", sort=False):
+        known = {(line.data, line.measure): line for line in part.itertuples()}
+        runs = {line.dataset: str(line.runs) for line in known.values()}
+        cells = [cell(known[key]) if key in known else "" for key in columns]
+        line = [row, *cells, " / ".join(runs.values())]
+        lines.append([*line, _verdicts(known)] if verdicts else line)
+    header = ["row", *(f"{data} {measure}" for data, measure in columns), "runs"]
+    header += ["verdict"] if verdicts else []
+    return markdown_table(header, lines, set(range(1, len(columns) + 2)))
+
+
+def _tally(frame: pd.DataFrame) -> str:
+    counts = frame["verdict"].value_counts()
+    tally = ", ".join(f"{counts.get(v, 0)} {v}" for v in (REPRODUCED, BELOW, NOT_RUN))
+    return f"Of the {len(frame)} numbers of the paper's own systems: {tally}"
 
 
 def _told(frame: pd.DataFrame, cited: int) -> str:
-    counts = frame["verdict"].value_counts()
-    tally = ", ".join(f"{counts.get(v, 0)} {v}" for v in (REPRODUCED, BELOW, NOT_RUN))
     dev = frame["metric"].str.startswith("dev ")
     split = "test split"
     if dev.any():
         split = "dev split" if dev.all() else "test split, or on dev where the column says so"
     text = (
         "Each cell: the paper's number / our mean over seeds ± its standard deviation, on the "
-        f"{split}. Of the {len(frame)} numbers of the paper's own systems: {tally}. "
+        f"{split}. {_tally(frame)}. "
         "`reproduced`: no lower than the paper less one point, or less our own 95 % interval "
         f"where that is wider (from {FEWEST} seeds on). Runs: seeds, by data set. "
     )
+    return text + " ".join(_notes(frame, cited))
+
+
+def _notes(frame: pd.DataFrame, cited: int) -> Iterator[str]:
     if ((frame["runs"] >= FEWEST) & frame["interval"].isna()).any():
-        text += (
+        yield (
             "Of rows in folds, mean and deviation are over the folds, and there is no interval: "
-            "folds differ in how hard their questions are. "
+            "folds differ in how hard their questions are."
         )
-    text += provenance(frame) or "Nothing was run yet at the paper's scale."
+    yield provenance(frame) or "Nothing was run yet at the paper's scale."
     if cited:
-        text += f" Not run: the {cited} systems that the paper only cites."
-    return text
-
-
-def _line(row: str, part: pd.DataFrame, columns: list[_Key]) -> list[str]:
-    known = {(line.data, line.measure): line for line in part.itertuples()}
-    runs = {line.dataset: str(line.runs) for line in known.values()}
-    cells = [_cell(known.get(key)) for key in columns]
-    return [row, *cells, " / ".join(runs.values()), _verdicts(known)]
+        yield f"Not run: the {cited} systems that the paper only cites."
 
 
 def _cell(line: Any) -> str:
-    if line is None:
-        return ""
     if pd.isna(line.ours):
         return f"{line.paper:.3f} / –"
     spread = "" if pd.isna(line.std) else f" ± {line.std:.3f}"
     return f"{line.paper:.3f} / {line.ours:.3f}{spread}"
+
+
+def _marked(line: Any) -> str:
+    """A cell with its verdict as a mark, which a narrow page may break after the stroke only."""
+    paper, ours = _cell(line).split(" / ")
+    whole = " ".join([ours, *MARKS.get(line.verdict, "")]).replace(" ", NO_BREAK)
+    return f"{paper}{NO_BREAK}/ {whole}"
 
 
 def _verdicts(known: dict) -> str:

@@ -210,9 +210,10 @@ def test_parameters_of_the_paper():
 
 def test_triplets_by_hand():
     table = teaching.triplets([0.7, 0.6, 0.9, 0.1], [1, 0, 0, 0], 2, (1, 0.2))
-    assert table.index.tolist() == [(1, 2), (1, 3)]
-    assert table["margin 1"].tolist() == pytest.approx([0.9, 1.2])
-    assert table["margin 0.2"].tolist() == pytest.approx([0.1, 0.4])
+    assert table.index.tolist() == [(1, 2), (1, 3), (1, 4)]
+    assert table["taken"].tolist() == ["✓", "✓", ""]
+    assert table["loss, γ = 1"].tolist() == ["0.90", "1.20", ""]
+    assert table["loss, γ = 0.2"].tolist() == ["0.10", "0.40", ""]
 
 
 def test_what_the_miner_takes(ranker):
@@ -231,6 +232,7 @@ def test_which_windows_of_a_question_are_kept(ranker):
     assert table.loc[("narrow", 3), "even"] == pytest.approx((1 / 2 + 1) / 2)
     assert table.loc[("wide", 3), "even"] == pytest.approx((3 / 6 + 3 / 4) / 2)
     assert table["kept"].between(0, 1).all()
+    np.testing.assert_allclose(table["kept / even"] * table["even"], table["kept"])
 
 
 def test_pictures_of_a_pair(ranker):
@@ -239,7 +241,11 @@ def test_pictures_of_a_pair(ranker):
     picture = pictures.map_figure(seen.answer, 2, "two words").axes[0]
     told = [label.get_text() for label in picture.get_xticklabels()]
     assert told == ["∅ nine", "nine cats", "cats .", ". ∅"]
-    assert len(pictures.compared_figure(seen).axes) == 6
+    panels = pictures.compared_figure(seen).axes
+    assert len(panels) == 7
+    assert [axes.images[0].get_cmap().name == pictures.FAR for axes in panels] == [
+        *(False, False, False, True, False, True, True)  # the distances
+    ]
     (asked, s_1), (given, s_2) = (
         teaching.vectors_of(ranker, t) for t in (question.text, right.text)
     )
@@ -249,4 +255,8 @@ def test_pictures_of_a_pair(ranker):
     counts = teaching.touched(len(asked), 3)
     assert len(pictures.touched_figure(counts, asked).axes) == 3
     frame = teaching.mined(ranker, LISTS[0], count=1)
-    assert len(pictures.mined_figure({"before": frame, "after": frame}).axes) == 2
+    mined = pictures.mined_figure({"before": frame, "after": frame}).axes
+    assert len(mined) == 2
+    low, high = mined[0].get_xlim()
+    assert low < frame["f"].min() < frame["f"].max() < high  # no wider than they are apart
+    assert high - low < 1.2 * np.ptp(frame["f"])

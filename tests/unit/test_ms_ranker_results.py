@@ -15,7 +15,7 @@ from qasel.papers.ms_ranker import claims, drawings, figures, ranker, recipe, te
 from qasel.papers.ms_ranker.recipes import ABLATIONS, MAIN, VARIANTS
 from qasel.rankers.base import History
 from qasel.results.claims import AGAINST, HELD, LEANS, SAME
-from qasel.results.readme import beside
+from qasel.results.readme import beside, section
 from qasel.results.tables import NOT_RUN, comparison, published
 from qasel.text import Vectors, tokenize
 
@@ -55,8 +55,11 @@ def test_ablations_are_compared_on_dev_and_the_rest_on_test():
 
 
 def test_which_split_a_table_is_of_is_told():
-    assert "deviation, on the test split. Of" in beside(PAPER, "table-2", [row()])
-    assert "deviation, on the dev split. Of" in beside(PAPER, "table-4", [row()])
+    for table, split in (("table-2", "test"), ("table-4", "dev")):
+        frame = comparison(PAPER, [row()])
+        told = section(PAPER, frame[frame["table"] == table])
+        assert f"deviation, on the {split} split. Of" in told
+    assert "| WikiQA dev MAP |" in beside(PAPER, "table-4", [row()])
 
 
 def test_figures_of_what_was_run():

@@ -39,6 +39,21 @@ def test_both_tests_of_one_training():
     assert "| SemEval-2017 B accuracy |" in told
 
 
+def test_a_narrow_table_of_a_wide_one():
+    told = beside(PAPER, "table-1", [row()], measures=("MAP", "MRR"), legend=False)
+    head, _, *lines = [line for line in told.splitlines() if line.startswith("|")]
+    assert head.split(" | ")[1:-1] == [
+        f"SemEval-{year} B {measure}" for year in (2016, 2017) for measure in ("MAP", "MRR")
+    ]
+    (main,) = [line.replace("\u00a0", " ") for line in lines if line.startswith(f"| {MAIN} |")]
+    assert (
+        main
+        == f"| {MAIN} | 0.776 / 0.730 ↓ | 0.843 / 0.730 ↓ | 0.477 / 0.430 ↓ | 0.524 / 0.430 ↓ | 1 |"
+    )
+    assert told.startswith("Of the 44 numbers")
+    assert beside(PAPER, "table-1", [row()]).startswith("Each cell: ")
+
+
 def test_rows_that_differ_in_one_setting():
     rows = [row(seed=1), row(), row(share=0.5), row(share=0.5, width=8), row(STL, share=0.2)]
     found = varied(PAPER, MAIN, "semeval-cqa", "share", rows)
@@ -52,14 +67,23 @@ def test_figures_of_what_was_run():
     told = []
     names = {f"table-{i}" for i in (1, 2, 3)} | {"learning-curve", "hyperparameters", "network"}
     rows = [row(v) for v in VARIANTS]
-    rows += [row(v, share=0.4) for v in (STL, MAIN)] + [row(batch=10), row(momentum=0.0)]
+    rows += [row(v, share=0.4) for v in (STL, MAIN)] + [
+        row(batch=10),
+        row(learning_rate=0.1),
+        row(momentum=0.0),
+    ]
     found = figures.figures(rows, told.append)
     assert set(found) == {f"{PAPER}-{name}" for name in names}
     assert not told
     curve = found[f"{PAPER}-learning-curve"].axes[0]
-    assert [label.get_text() for label in curve.get_xticklabels()] == ["0.4", "1"]
+    low, high = curve.get_xlim()
+    assert 0 < low < 0.4 < 1 < high < 1.1  # shares to scale
     grid = found[f"{PAPER}-hyperparameters"].axes
-    assert [axes.get_title(loc="left") for axes in grid] == ["pairs a batch", "momentum"]
+    titles = [axes.get_title(loc="left") for axes in grid]
+    assert titles == ["pairs a batch", "learning rate", "momentum"]
+    assert [axes.get_xscale() for axes in grid] == ["linear", "log", "linear"]
+    dots = found[f"{PAPER}-table-3"].axes[0].get_lines()[1::2]
+    assert len({line.get_color() for line in dots}) == 1  # one system
     assert set(figures.figures([], told.append)) == {f"{PAPER}-network"}
     assert len(told) == 5
 
@@ -73,8 +97,31 @@ def test_claims_beside_ours():
     assert line["verdict"] == "clearly the paper's way"
     assert table.loc[(f"{MAIN} over {STL}", "2017")]["ours"] == "+0.000"
     assert table.loc[("MTL-MLP (ALL) over STL-MLP", "2016")]["verdict"] == "not run"
-    told = claims.against_search([*rows, row("IR baseline", test=0.75)])
-    assert told[0].startswith("STL-MLP, 2016: MAP 0.7200, -0.0300")
+
+
+def test_the_network_against_the_search_engines_order():
+    rows = [row(STL, seed, test=0.72) for seed in range(3)]
+    assert claims.against_search(rows).empty  # nothing to set it beside
+    assert set(claims.held(rows)["verdict"]) == {"not run"}
+    rows.append(row("IR baseline", test=0.75, later=0.40))  # one run, beside each seed
+    first, later = claims.against_search(rows).to_dict("records")
+    assert (first["test"], first["MAP"], first["search engine"]) == ("2016", "0.729", "0.759")
+    assert first["difference"] == "-0.030"
+    assert first["95 % over questions"] == "-0.030 to -0.030"
+    assert (later["test"], later["difference"], later["seeds"]) == ("2017", "+0.030", 3)
+    table = claims.held(rows).set_index(["systems", "data"])
+    line = table.loc[(f"{STL} over IR baseline", "SemEval-2016 B")]
+    assert (line["paper"], line["ours"], line["seeds"]) == ("+0.015", "-0.030", 3)
+    assert line["verdict"] == "clearly the other way"
+    assert len(table) == 2 * 7
+
+
+def test_one_distance_left_out():
+    rows = [row(test=0.73), row(f"{MAIN} w/o jaccard trigram", test=0.72)]
+    table = claims.left_out(rows).set_index("claim")
+    assert len(table) == 14
+    assert table.loc["jaccard trigram", ["paper", "ours"]].tolist() == ["+0.083", "+0.010"]
+    assert table.loc["cosine unigram", "verdict"] == "not run"
 
 
 LISTS = Split(

@@ -23,8 +23,8 @@ from qasel.figures.style import (
 from qasel.papers.ap_mpcnn.inside import Inside, Sentence
 
 NARROW, WIDE = ORANGE, BLUE
-SHADES = "RdBu_r"
-"""Of numbers from −1 to 1; 0 is white."""
+SHADES, FAR = "RdBu_r", "Greys"
+"""Of numbers from −1 to 1, 0 is white; and of distances, the darker the further."""
 OUTSIDE = "∅"
 """A place before or after the sentence, where wide convolution puts zeros."""
 
@@ -82,13 +82,13 @@ def attention_figure(
     return figure
 
 
-def _cells(axes: Axes, table: np.ndarray, top: float, digits: int = 2, size: float = 9) -> None:
-    """A table as shaded cells with their numbers; ±`top` are the darkest."""
-    axes.imshow(table, cmap=SHADES, vmin=-top, vmax=top, aspect="auto")
+def _cells(axes: Axes, table: np.ndarray, top: float, shades: str = SHADES) -> None:
+    """A table as shaded cells with their numbers; `top` is the darkest, and so is −`top`."""
+    low = 0.0 if shades == FAR else -top
+    axes.imshow(table, cmap=shades, vmin=low, vmax=top, aspect="auto")
     for (i, j), value in np.ndenumerate(table):
         shade = "white" if abs(value) > 0.6 * top else "black"
-        text = f"{value:.{digits}f}"
-        axes.text(j, i, text, ha="center", va="center", color=shade, fontsize=size)
+        axes.text(j, i, f"{value:.2f}", ha="center", va="center", color=shade, fontsize=9)
     axes.grid(visible=False)
     axes.tick_params(length=0)
     axes.spines[:].set_visible(False)
@@ -120,48 +120,59 @@ def _window(words: Sequence[str], begin: int, width: int) -> str:
 
 @house_style
 def compared_figure(inside: Inside) -> HouseFigure:
-    """regM₁ and regM₂, and what both comparisons make of them: every number of fea_H and fea_V."""
+    """regM₁ and regM₂, and what both comparisons make of them: every number of fea_H and fea_V.
+
+    Cosines are red where the two are alike, distances dark where they are far apart.
+    """
     left, right = inside.question.pooled.T, inside.answer.pooled.T  # [F, M]
     filters, widths = left.shape
     across = inside.compared[: 2 * filters].reshape(filters, 2)
     down = inside.compared[2 * filters :][: 3 * widths**2].reshape(widths, widths, 3)
     figure = new_figure(13, 1.6 + 0.5 * max(filters, widths))
-    grid = figure.subplots(1, 6, width_ratios=[widths, widths, 2.2, widths, widths, widths])
+    sizes = [widths, widths, 1.15, 1.15, widths, widths, widths]
+    grid = figure.subplots(1, len(sizes), width_ratios=sizes)
     every = [f"width {width}" for width in range(1, widths + 1)]
-    tops = {1: max(np.abs(left).max(), np.abs(right).max())}
+    highest = float(max(np.abs(left).max(), np.abs(right).max()))
     panels = (
-        ("regM$_1$", left, tops[1], every),
-        ("regM$_2$", right, tops[1], every),
-        ("horizontal", across, np.abs(across).max(), ["cosine", "Euclid"]),
-        ("vertical: cosine", down[..., 0], 1.0, every),
-        ("Euclid", down[..., 1], np.abs(down[..., 1]).max(), every),
-        ("|x − y|", down[..., 2], np.abs(down[..., 2]).max(), every),
+        ("regM$_1$", left, highest),
+        ("regM$_2$", right, highest),
+        ("horizontal:\ncosine", across[:, :1], 1.0),
+        ("\nEuclid", across[:, 1:], None),
+        ("vertical:\ncosine", down[..., 0], 1.0),
+        ("\nEuclid", down[..., 1], None),
+        ("\n|x − y|", down[..., 2], None),
     )
-    for axes, (title, table, top, columns) in zip(grid, panels, strict=True):
-        _cells(axes, table, top=float(top))
+    for axes, (title, table, top) in zip(grid, panels, strict=True):
+        _cells(axes, table, top or float(table.max()), SHADES if top else FAR)
         axes.set_title(title)
+        columns = every if table.shape[1] == widths else []
         axes.set_xticks(range(len(columns)), columns, rotation=35, ha="right")
         axes.set_yticks([])
-    grid[0].set_yticks(range(filters), [f"filter {i + 1}" for i in range(filters)])
-    grid[3].set_yticks(range(widths), every)
+    for axes in (grid[0], grid[2]):
+        axes.set_yticks(range(filters), [f"filter {i + 1}" for i in range(filters)])
+    grid[4].set_yticks(range(widths), every)
     return figure
 
 
 @house_style
 def mined_figure(lists: Mapping[str, pd.DataFrame]) -> HouseFigure:
-    """A panel a ranker: its list by f(q, p), and which wrong answers the miner takes."""
+    """A panel a ranker: its list by f(q, p), and which wrong answers the miner takes.
+
+    The axis of f is as long as the lists need, the same in all panels.
+    """
     longest = max(map(len, lists.values()))
     figure = new_figure(5.2 * len(lists), 1.6 + 0.26 * longest)
-    grid = np.atleast_1d(figure.subplots(1, len(lists), sharey=True))
+    grid = np.atleast_1d(figure.subplots(1, len(lists), sharex=True, sharey=True))
     for axes, (name, frame) in zip(grid, lists.items(), strict=True):
         place = np.arange(1, len(frame) + 1)
         for kind, marker, shade, face in KINDS:
             chosen = _of(frame, kind).to_numpy()
-            axes.hlines(place[chosen], 0, frame["f"][chosen], color=PALE, linewidth=2, zorder=1)
             style = {"s": 60, "marker": marker, "edgecolors": shade, "zorder": 3}
             axes.scatter(frame["f"][chosen], place[chosen], c=face, linewidths=2, **style)
+        axes.hlines(place, 0, 1, color=PALE, zorder=1, transform=axes.get_yaxis_transform())
         axes.set_title(name)
-        axes.set_xlim(-0.03, 1.03)
+        axes.margins(x=0.06)
+        axes.locator_params(axis="x", nbins=6)
         axes.set_xlabel("f(q, p)")
         axes.grid(visible=False, axis="y")
     grid[0].set_ylabel("place in the ranking")

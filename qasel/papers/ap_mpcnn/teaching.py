@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from functools import partial
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -137,15 +138,20 @@ def parameters(recipe: APMPCNNRecipe, size: int) -> pd.DataFrame:
 def triplets(
     scores: Sequence[float], labels: Sequence[int], count: int, margins: Sequence[float]
 ) -> pd.DataFrame:
-    """Each right answer of a list with the `count` wrong ones nearest to it, and their losses."""
+    """Each right answer of a list with all wrong ones, and the losses of those that are taken.
+
+    Those are the `count` wrong ones nearest to it. All cells are text.
+    """
     f, right = torch.tensor([scores]), torch.tensor([labels], dtype=torch.float)
     chosen = choose(f, right, torch.ones_like(right, dtype=torch.bool), count, "nearest")[0]
     lines = []
-    for plus, minus in chosen.nonzero().tolist():
-        gap = scores[plus] - scores[minus]
-        losses = {f"margin {margin:g}": max(0.0, margin - gap) for margin in margins}
-        told = {"p⁺": plus + 1, "p⁻": minus + 1, "f(q, p⁺)": scores[plus]}
-        lines.append(told | {"f(q, p⁻)": scores[minus]} | losses)
+    of_each = [place for place, label in enumerate(labels) if label]
+    for plus, minus in product(of_each, set(range(len(scores))).difference(of_each)):
+        gap, taken = scores[plus] - scores[minus], bool(chosen[plus, minus])
+        losses = {f"loss, γ = {m:g}": f"{max(0.0, m - gap):.2f}" if taken else "" for m in margins}
+        told = {"p⁺": plus + 1, "p⁻": minus + 1, "f(q, p⁺)": f"{scores[plus]:.2f}"}
+        told |= {"f(q, p⁻)": f"{scores[minus]:.2f}", "taken": "✓" if taken else ""}
+        lines.append(told | losses)
     return pd.DataFrame(lines).set_index(["p⁺", "p⁻"])
 
 
@@ -173,7 +179,8 @@ def first_word_kept(ranker: APMPCNNRanker, split: Split) -> pd.DataFrame:
     """How often max pooling keeps a window of the question that holds its first word, by width.
 
     Over all filters and questions, each question with its first candidate; of a trained network,
-    with wide windows and with them switched off. `even` is the share of such windows among all.
+    with wide windows and with them switched off. `even` is the share of such windows among all,
+    `kept / even` how many times as often as that they are kept.
     """
     found: dict[tuple[str, int], list[tuple[float, float]]] = {}
     for question in split:
@@ -188,4 +195,5 @@ def first_word_kept(ranker: APMPCNNRanker, split: Split) -> pd.DataFrame:
     frame = pd.DataFrame(
         {key: np.mean(shares, axis=0) for key, shares in found.items()}, index=["kept", "even"]
     )
-    return frame.T.rename_axis(["windows", "width"]).sort_index()
+    frame = frame.T.rename_axis(["windows", "width"]).sort_index()
+    return frame.assign(**{"kept / even": frame["kept"] / frame["even"]})

@@ -1,9 +1,11 @@
 """The figures of paper 4, from the recipe and from the ledger."""
 
 from collections.abc import Callable, Iterable, Mapping
+from typing import Any
 
 import numpy as np
 import pandas as pd
+from matplotlib.transforms import ScaledTranslation
 
 from qasel.figures.diagrams import diagrams
 from qasel.figures.style import (
@@ -32,6 +34,10 @@ HYPERPARAMETERS = {
     "dropout": "dropout",
 }
 """Settings of figure 2 of the text, but for the number of epochs, which the curves show."""
+LOG = {"learning rate"}
+"""Panels whose values are orders of magnitude apart."""
+ASIDE = 2.5
+"""Points by which a system is drawn beside its place, half of what is between two."""
 
 
 def figures(
@@ -66,7 +72,7 @@ def table(rows: Iterable[Row], name: str) -> HouseFigure | None:
 
 def _map_only(frame: pd.DataFrame) -> pd.DataFrame:
     frame = frame[frame["measure"].eq("MAP") & frame["row"].ne("SemEval-Best")]
-    return frame.assign(row=frame["row"].str.removeprefix(MAIN + WITHOUT))
+    return frame.assign(system=frame["row"], row=frame["row"].str.removeprefix(MAIN + WITHOUT))
 
 
 def learning_curve(rows: Iterable[Row]) -> HouseFigure | None:
@@ -100,23 +106,30 @@ def _values(
     title: str,
     xlabel: str,
 ) -> HouseFigure:
-    """A panel for each setting: a dot a seed, and a line through the means."""
+    """A panel for each setting: a dot a seed, and a line through the means.
+
+    Values stand where they are on a scale, a logarithmic one where the panel's name is in `LOG`;
+    systems are drawn a little beside each other.
+    """
     figure = new_figure(max(7.0, 1.0 + 3.4 * len(panels)), 4.2)
     grid = figure.subplots(1, len(panels), sharey=True, squeeze=False)[0]
     for axes, (name, systems) in zip(grid, panels.items(), strict=True):
-        for system, values in systems.items():
-            known = list(dict.fromkeys(v for one in systems.values() for v in one))
+        if name in LOG:
+            axes.set_xscale("log")
+        for number, (system, values) in enumerate(systems.items()):
             scores = {v: [row.scores["dev"]["map"] for row in rows] for v, rows in values.items()}
-            shade = colour(system)
-            places = [sorted(known).index(value) for value in scores]
-            for place, found in zip(places, scores.values(), strict=True):
-                axes.plot([place] * len(found), found, "o", color=shade, alpha=0.3, markersize=4)
+            points = ASIDE * (2 * number - len(systems) + 1) / 72
+            aside = axes.transData + ScaledTranslation(points, 0, figure.dpi_scale_trans)
+            style: dict[str, Any] = {"color": colour(system), "transform": aside}
+            for value, found in scores.items():
+                axes.plot([value] * len(found), found, "o", alpha=0.4, markersize=4, **style)
+                axes.update_datalim([(value, score) for score in found])
             means = [np.mean(found) for found in scores.values()]
-            axes.plot(places, means, color=shade, label=system)
-            axes.set_xticks(range(len(known)), [f"{value:g}" for value in sorted(known)])
+            axes.plot(list(scores), means, label=system, **style)
+        axes.autoscale_view()  # which leaves what is drawn aside alone
+        axes.xaxis.set_major_formatter("{x:g}")
         axes.set_title(name)
         axes.set_xlabel(xlabel)
-        axes.tick_params(axis="x", labelrotation=45 if len(known) > 6 else 0)
     grid[0].set_ylabel(ylabel)
     axes.plot([], [], "o", color=GREY, alpha=0.5, markersize=4, label="one seed")
     handles, labels = axes.get_legend_handles_labels()

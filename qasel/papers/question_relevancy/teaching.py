@@ -124,6 +124,7 @@ def seen_by_each(split: Split, table: np.ndarray) -> HouseFigure:
             axes.set_title(f"{NAMES[column].split()[0]}\n{told}", fontsize=10)
             axes.set_yticks([])
             axes.grid(visible=False)
+            axes.set_ylabel("share of pairs" if axes is line[0] else "", fontsize=10)
             axes.locator_params(axis="x", nbins=4)
     axes = grid[0][0]
     for shade, told in ((HIT, "relevant"), (MISS, "irrelevant")):

@@ -12,12 +12,15 @@ from qasel.errors import QaselError
 from qasel.evaluation import Run
 from qasel.interleaving import harmonic
 from qasel.papers.latent_structured import PairCNN, StructuredRanker, load, ranker, recipe
+from qasel.papers.latent_structured.articles import articles
 from qasel.papers.latent_structured.cutting_plane import Cuts, structural_svm
 from qasel.papers.latent_structured.folds import FOLDS, fold_of
+from qasel.papers.latent_structured.kernel_svm import KernelSvm
 from qasel.papers.latent_structured.lists import Lists, first_candidates
 from qasel.papers.latent_structured.margin import correct_tops, lssvm, svm_map, violating_tops
 from qasel.papers.latent_structured.perceptron import EXACT, learn, one_epoch
 from qasel.text import Vectors
+from qasel.text.features import documents
 
 CPU = torch.device("cpu")
 
@@ -140,6 +143,29 @@ def test_lists_are_cut_in_the_order_of_the_file():
     assert [q.id for q in first_candidates(shuffled, None)] == ["a", "b"]
 
 
+def test_C_of_the_svm_by_hand():
+    # K(x, x) = (x · x + 1)³: 1 and 8, so C = 1 / 4.5; both are support vectors, at most C each.
+    lists = Lists(np.array([[0.0], [1.0]]), np.array([False, True]), np.array([0, 2]))
+    svm = KernelSvm.fit(lists, 3)
+    # Both lie within the margin: the dual's free optimum, 2 / (1 + 8 − 2) = 2/7, is above C.
+    assert np.sort(svm.coefficients).tolist() == pytest.approx([-2 / 9, 2 / 9])
+
+
+@pytest.mark.parametrize("search", ["greedy", "exact"])
+def test_C_of_the_large_margin_is_over_the_mean(search):
+    # Every list twice: the mean slack is the same, and so are the weights.
+    split, lists = toy(15)
+    size = lists.first[-1]
+    twice = Lists(
+        np.vstack([lists.features] * 2),
+        np.tile(lists.positive, 2),
+        np.concatenate([lists.first, size + lists.first[1:]]),
+    )
+    score = map_of(split, lists)
+    one, two = (lssvm(data, score, search=search, C=5.0).weights for data in (lists, twice))
+    np.testing.assert_allclose(one, two, atol=1e-6)
+
+
 def test_folds_are_disjoint_and_complete():
     split = Split("s", tuple(question(str(i), [1, 0]) for i in range(23)))
     splits = {"train": split, "dev": split, "test": split}
@@ -187,6 +213,28 @@ def test_a_corpus_that_is_not_there_is_told(sample):
     chosen = recipe("LSP", "sample", scale="quick").set(["corpus=no/such/corpus.txt"])
     with pytest.raises(QaselError, match=r"no/such/corpus\.txt"):
         ranker(chosen, Vectors.empty(""), CPU).fit(sample["train"], sample["dev"])
+
+
+def test_the_articles_are_those_of_the_whole_training_split(monkeypatch, tmp_path):
+    whole = documents(qasel.load_dataset("sample", "all").train)
+    chosen = recipe("LSP", "sample")
+    data = chosen.load()
+    assert data.articles == chosen.articles() == whole
+    assert len(whole) > len(documents(data.train))
+    assert articles("sample", "elsewhere", "all") == whole
+    # In folds too; the vectors of a CNN need none.
+    assert recipe("LSP (5-fold)", "sample").load().articles == whole
+    assert recipe("LSP (CNN)", "sample").load().articles == ()
+    # TREC-QA's texts come in no articles, so WikiQA's serve, which have to be there.
+    assert {recipe("LSP", name).corpus for name in ("wikiqa", "trecqa")} == {"wikiqa"}
+    assert recipe("LSP", "semeval-cqa").corpus == recipe("CNN", "wikiqa").corpus == ""
+    monkeypatch.setenv("QASEL_DATA", str(tmp_path))
+    monkeypatch.setattr("qasel.paths.DATA", tmp_path)
+    monkeypatch.setattr("pooch.os_cache", lambda name: tmp_path)
+    with pytest.raises(
+        QaselError, match="setting corpus: the articles of wikiqa serve ESA; wikiqa"
+    ):
+        recipe("LSP", "trecqa").articles()
 
 
 def test_padding_never_changes_a_cnn_score(sample):

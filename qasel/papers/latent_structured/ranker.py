@@ -21,7 +21,7 @@ from qasel.papers.latent_structured.lists import Lists, first_candidates
 from qasel.papers.latent_structured.recipes import StructuredRecipe
 from qasel.rankers.base import History
 from qasel.text import Vectors
-from qasel.text.features import documents, pair_features
+from qasel.text.features import pair_features
 from qasel.training import checkpoint
 from qasel.training.saved import recipe_from
 
@@ -44,14 +44,20 @@ class StructuredRanker:
         dev: Split,
         folder: Path | None = None,
         on_epoch: Callable[[list[dict[str, float]]], None] | None = None,
+        articles: tuple[str, ...] = (),
     ) -> History:
         """Learn from the mixed lists of `train`; C and the best epoch are those of `dev`.
 
         A CNN that gives the features is trained first, in the folder beside `folder` that its
-        own row uses, or read from there. Raises `QaselError` if no list is mixed.
+        own row uses, or read from there. `articles` are ESA's documents; without, they are looked
+        for by the recipe. Raises `QaselError` if no list is mixed, or those are not there.
         """
         started = time.perf_counter()
-        self._prepare(train, dev, folder)
+        if self.recipe.on_cnn:
+            network = PairCNN(self.recipe.cnn, self.vectors, self.device)
+            self.network = network.as_stage(train, dev, folder)
+        else:
+            self.documents = articles or self.recipe.articles()
         mixed = first_candidates(train, self.recipe.cut or None)
         if not mixed:
             raise QaselError(f"{train.name}: no question has both a right and a wrong candidate")
@@ -98,13 +104,6 @@ class StructuredRanker:
         if r.learner == "lssvm":
             return margin.lssvm(lists, dev_map, search=r.search, C=cost)
         return margin.svm_map(lists, dev_map, C=cost)
-
-    def _prepare(self, train: Split, dev: Split, folder: Path | None) -> None:
-        if not self.recipe.on_cnn:
-            self.documents = documents(self.recipe.corpus or train)
-            return
-        network = PairCNN(self.recipe.cnn, self.vectors, self.device)
-        self.network = network.as_stage(train, dev, folder)
 
     def features(self, split: Split) -> list[np.ndarray]:
         """The features of a split, float64 `[candidates, d]` a question."""

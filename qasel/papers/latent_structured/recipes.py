@@ -39,7 +39,7 @@ class StructuredRecipe(Recipe):
 
     `seed` orders the lists of the perceptrons and starts the CNN; of the cross-validated
     variants, run `seed` is fold `seed` of five. Not in the paper, so ours: all of the CNN but
-    its form, and how lists are cut.
+    its form, the scale of its vectors, C of the SVM, ESA's documents, and how lists are cut.
     """
 
     paper: str = PAPER

@@ -229,6 +229,15 @@ def test_a_split_without_mixed_lists_is_refused(sample, tmp_path):
         model.fit(split, sample["dev"], tmp_path / "m")
 
 
+def test_articles_that_are_given_are_taken(sample):
+    pytest.importorskip("spacy", reason="the tree kernel needs a parser (extra: parse)")
+    chosen = recipe("LSP", "sample", scale="quick").set(["epochs=1", "corpus=no/such/corpus.txt"])
+    model = ranker(chosen, Vectors.empty(""), CPU)
+    given = ("an octopus has three hearts", "chess is a game")
+    model.fit(sample["train"], sample["dev"], articles=given)
+    assert model.documents == given
+
+
 def test_a_corpus_that_is_not_there_is_told(sample):
     chosen = recipe("LSP", "sample", scale="quick").set(["corpus=no/such/corpus.txt"])
     with pytest.raises(QaselError, match=r"no/such/corpus\.txt"):

@@ -157,7 +157,8 @@ class Dataset:
 
     `scoring` is the convention of its published scores, one of
     `qasel.evaluation.measures.PROTOCOLS`; `notes` tell, a line each, in what the files that were
-    read differ from the published data set; `tasks` are other tasks to learn beside this one.
+    read differ from the published data set; `tasks` are other tasks to learn beside this one,
+    `articles` documents to compare its texts by.
     """
 
     name: str
@@ -166,6 +167,7 @@ class Dataset:
     scoring: str = "trec"
     notes: tuple[str, ...] = ()
     tasks: Mapping[str, "PairTask"] = field(default_factory=dict, repr=False)
+    articles: tuple[str, ...] = field(default=(), repr=False)
 
     def __getitem__(self, split: str) -> Split:
         try:

@@ -27,10 +27,10 @@ from qasel.training import Recipe, describe_device
 class Learner(Protocol):
     """What `measure` needs of a ranker."""
 
-    def fit(self, train: Split, dev: Split, folder: Path | None = None, **tasks: Any) -> History:
+    def fit(self, train: Split, dev: Split, folder: Path | None = None, **more: Any) -> History:
         """Learn; a folder is for checkpoints, from which a killed run goes on.
 
-        Where the data set has auxiliary tasks, they come as `tasks`.
+        Where the data set has auxiliary tasks, they come as `tasks`, and `articles` likewise.
         """
         ...
 
@@ -83,8 +83,9 @@ def measure(
     if not known:
         _same_data(folder, dataset)
     ranker = make_ranker(recipe, vectors, device)
-    tasks = {"tasks": dataset.tasks} if dataset.tasks else {}
-    history = ranker.fit(dataset.train, dataset.dev, folder, **tasks)
+    beside = {"tasks": dataset.tasks, "articles": dataset.articles}
+    more = {name: given for name, given in beside.items() if given}
+    history = ranker.fit(dataset.train, dataset.dev, folder, **more)
     parameters = getattr(ranker, "parameter_count", None)
     scores, questions, per_question, speed = {}, {}, {}, {}
     for split in (split for name, split in dataset.splits.items() if name != "train"):

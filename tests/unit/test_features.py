@@ -13,6 +13,7 @@ from qasel.datasets import Candidate, Question, Split
 from qasel.errors import QaselError
 from qasel.text import features, tokenize
 from qasel.text.features import Concepts, Tree, documents, pairs, partial_tree_kernel, ptk, trees
+from qasel.text.features.stems import content_stems, stems
 
 try:
     trees.find_parser()
@@ -20,6 +21,9 @@ try:
 except QaselError as error:
     NO_PARSER = str(error)
 needs_parser = pytest.mark.skipif(bool(NO_PARSER), reason=NO_PARSER)
+
+
+OF_WORDS = features.NAMES[:6]
 
 
 def of_words(name, question, candidate):
@@ -53,7 +57,7 @@ def test_words_by_hand(name, question, candidate, value):
     assert of_words(name, question, candidate) == pytest.approx(value, abs=1e-15)
 
 
-@pytest.mark.parametrize("name", features.NAMES[:6])
+@pytest.mark.parametrize("name", OF_WORDS)
 def test_words_at_the_ends_of_the_range(name):
     assert of_words(name, "to be or to be", "to be or to be") == 1.0
     assert of_words(name, "a b c a", "d e f d") == 0.0
@@ -65,7 +69,7 @@ def test_words_are_numbers_between_0_and_1_whatever_comes():
     draw = random.Random(0)
     for _ in range(200):
         a, b = ([draw.choice("abc") for _ in range(draw.randrange(9))] for _ in range(2))
-        values = [getattr(features, name)(a, b) for name in features.NAMES[:6]]
+        values = [getattr(features, name)(a, b) for name in OF_WORDS]
         assert all(0 <= value <= 1 for value in values)
         substring, subsequence = values[3:5]
         assert substring <= subsequence
@@ -209,6 +213,18 @@ def test_documents(tmp_path):
         documents(tmp_path / "empty")
 
 
+def test_the_names_of_the_columns():
+    assert len(set(features.NAMES)) == 14
+    assert [f"content_{name}" for name in OF_WORDS] == list(features.NAMES[6:12])
+    assert features.NAMES[12:] == ("ptk", "esa")
+
+
+def test_stems():
+    assert stems("Who wrote the caves?") == ("who", "wrote", "the", "cave", "?")
+    assert content_stems("Who wrote the caves?") == ("wrote", "cave")
+    assert content_stems("Who is it?") == ()
+
+
 SPLIT = a_split(
     ("who wrote hamlet", "Shakespeare wrote Hamlet.", "", "Who wrote Hamlet"),
     ("is it late", "Shakespeare wrote Hamlet."),
@@ -233,19 +249,23 @@ def cache(tmp_path, monkeypatch):
 def test_features_of_pairs(cache):
     corpus = ("who wrote plays", "hamlet is one of them")
     table = features.pair_features(SPLIT, corpus=corpus, workers=1)
-    assert [array.shape for array in table] == [(3, 8), (1, 8)]
+    assert [array.shape for array in table] == [(3, 14), (1, 14)]
     assert table[0].dtype == np.float64
     # question: who wrote hamlet; candidate: shakespeare wrote hamlet .
     expected = [2 / math.sqrt(3 * 4), 2 / 5, 2 / 3, 2 / 3, 2 / 3, 0]
     np.testing.assert_allclose(table[0][0, :6], expected, rtol=1e-12)
-    np.testing.assert_array_equal(table[0][1], np.zeros(8))
-    np.testing.assert_allclose(table[0][2], np.ones(8), rtol=1e-12)
-    np.testing.assert_array_equal(table[1][0, :6], np.zeros(6))
+    # Without stop words: wrote hamlet; shakespeare wrote hamlet.
+    expected = [2 / math.sqrt(2 * 3), 2 / 3, 2 / 2, 2 / 2, 2 / 2, 0]
+    np.testing.assert_allclose(table[0][0, 6:12], expected, rtol=1e-12)
+    np.testing.assert_array_equal(table[0][1], np.zeros(14))
+    # Two content words are too few for a tile.
+    np.testing.assert_allclose(table[0][2], [*np.ones(11), 0, 1, 1], rtol=1e-12)
+    np.testing.assert_array_equal(table[1][0, :12], np.zeros(12))
     flat = (
         Tree.of(("S", "who", "wrote", "hamlet")),
         Tree.of(("S", "shakespeare", "wrote", "hamlet", ".")),
     )
-    assert table[0][0, 6] == ptk(*flat)
+    assert table[0][0, features.NAMES.index("ptk")] == ptk(*flat)
     # A sentence in two lists was parsed once.
     assert len(cache) == len(set(cache)) == 5
 

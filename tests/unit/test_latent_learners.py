@@ -20,12 +20,16 @@ from qasel.papers.latent_structured import (
     recipe,
     teaching,
 )
+from qasel.papers.latent_structured.articles import articles
 from qasel.papers.latent_structured.cutting_plane import Cuts, structural_svm
 from qasel.papers.latent_structured.folds import FOLDS, fold_of
+from qasel.papers.latent_structured.kernel_svm import KernelSvm
 from qasel.papers.latent_structured.lists import Lists, first_candidates
 from qasel.papers.latent_structured.margin import correct_tops, lssvm, svm_map, violating_tops
 from qasel.papers.latent_structured.perceptron import EXACT, learn, one_epoch
 from qasel.text import Vectors
+from qasel.text.features import documents
+from qasel.training import checkpoint
 
 CPU = torch.device("cpu")
 
@@ -138,6 +142,12 @@ def test_features_that_are_not_numbers_are_named():
         Lists.of(split, [np.array([[1.0], [np.nan]])])
 
 
+def test_the_norm_of_features():
+    lists = Lists(np.array([[3.0, 4.0], [0.0, 1.0]]), np.array([True, False]), np.array([0, 2]))
+    assert lists.norm == pytest.approx(np.sqrt(13))
+    assert Lists(np.zeros((2, 1)), np.array([True, False]), np.array([0, 2])).norm == 1.0
+
+
 def test_lists_are_cut_in_the_order_of_the_file():
     split = Split("s", (question("a", [1, 0, 1, 0]), question("b", [0, 0, 1])))
     shuffled = split.shuffled()
@@ -146,6 +156,29 @@ def test_lists_are_cut_in_the_order_of_the_file():
     assert [q.id for q in cut] == ["a"]
     assert sorted(c.place for c in cut[0].candidates) == [0, 1]
     assert [q.id for q in first_candidates(shuffled, None)] == ["a", "b"]
+
+
+def test_C_of_the_svm_by_hand():
+    # K(x, x) = (x · x + 1)³: 1 and 8, so C = 1 / 4.5; both are support vectors, at most C each.
+    lists = Lists(np.array([[0.0], [1.0]]), np.array([False, True]), np.array([0, 2]))
+    svm = KernelSvm.fit(lists, 3)
+    # Both lie within the margin: the dual's free optimum, 2 / (1 + 8 − 2) = 2/7, is above C.
+    assert np.sort(svm.coefficients).tolist() == pytest.approx([-2 / 9, 2 / 9])
+
+
+@pytest.mark.parametrize("search", ["greedy", "exact"])
+def test_C_of_the_large_margin_is_over_the_mean(search):
+    # Every list twice: the mean slack is the same, and so are the weights.
+    split, lists = toy(15)
+    size = lists.first[-1]
+    twice = Lists(
+        np.vstack([lists.features] * 2),
+        np.tile(lists.positive, 2),
+        np.concatenate([lists.first, size + lists.first[1:]]),
+    )
+    score = map_of(split, lists)
+    one, two = (lssvm(data, score, search=search, C=5.0).weights for data in (lists, twice))
+    np.testing.assert_allclose(one, two, atol=1e-6)
 
 
 def test_folds_are_disjoint_and_complete():
@@ -179,8 +212,21 @@ def test_a_saved_model_ranks_as_before(variant, sample, tmp_path):
     run = model.rank(sample["test"])
     model.save(tmp_path / "model")
     again = load(tmp_path / "model", vectors, CPU)
+    if variant.endswith("(CNN)"):
+        # Vectors are as long as C's values expect, whatever the network makes.
+        trained = Lists.of(sample["train"], model.features(sample["train"]))
+        assert trained.norm == pytest.approx(1.0)
+        assert again.scale == model.scale != 1.0
     assert isinstance(again, PairCNN if variant == "CNN" else StructuredRanker)
     assert again.rank(sample["test"]).text() == run.text()
+
+
+def test_a_model_of_another_version_is_told(tmp_path):
+    chosen = recipe("LSP", "sample")
+    values = {"recipe": chosen.as_dict(), "documents": ["one"]}
+    checkpoint.save(tmp_path / "model.safetensors", {"weights": torch.zeros(8)}, values)
+    with pytest.raises(QaselError, match="another version of qasel"):
+        StructuredRanker.load(tmp_path, Vectors.empty(""), CPU)
 
 
 def test_a_split_without_mixed_lists_is_refused(sample, tmp_path):
@@ -191,10 +237,46 @@ def test_a_split_without_mixed_lists_is_refused(sample, tmp_path):
         model.fit(split, sample["dev"], tmp_path / "m")
 
 
+def test_articles_that_are_given_are_taken(sample):
+    pytest.importorskip("spacy", reason="the tree kernel needs a parser (extra: parse)")
+    chosen = recipe("LSP", "sample", scale="quick").set(["epochs=1", "corpus=no/such/corpus.txt"])
+    model = ranker(chosen, Vectors.empty(""), CPU)
+    given = ("an octopus has three hearts", "chess is a game")
+    model.fit(sample["train"], sample["dev"], articles=given)
+    assert model.documents == given
+
+
 def test_a_corpus_that_is_not_there_is_told(sample):
     chosen = recipe("LSP", "sample", scale="quick").set(["corpus=no/such/corpus.txt"])
     with pytest.raises(QaselError, match=r"no/such/corpus\.txt"):
         ranker(chosen, Vectors.empty(""), CPU).fit(sample["train"], sample["dev"])
+
+
+def test_the_articles_are_those_of_the_whole_training_split(monkeypatch, tmp_path):
+    whole = documents(qasel.load_dataset("sample", "all").train)
+    chosen = recipe("LSP", "sample")
+    data = chosen.load()
+    assert data.articles == chosen.articles() == whole
+    assert articles("sample", "elsewhere", "all") == whole
+    mine = tmp_path / "mine"
+    mine.mkdir()
+    lines = ["question\tcandidate\tlabel", "q\tone\t1", "q\ttwo\t0", "unanswered\tthree\t0"]
+    for name in ("train", "dev", "test"):
+        (mine / f"{name}.tsv").write_text("\n".join(lines) + "\n")
+    assert recipe("LSP", str(mine)).load().articles == ("one\ntwo", "three")
+    # In folds too; the vectors of a CNN need none.
+    assert recipe("LSP (5-fold)", "sample").load().articles == whole
+    assert recipe("LSP (CNN)", "sample").load().articles == ()
+    # TREC-QA's texts come in no articles, so WikiQA's serve, which have to be there.
+    assert {recipe("LSP", name).corpus for name in ("wikiqa", "trecqa")} == {"wikiqa"}
+    assert recipe("LSP", "semeval-cqa").corpus == recipe("CNN", "wikiqa").corpus == ""
+    monkeypatch.setenv("QASEL_DATA", str(tmp_path))
+    monkeypatch.setattr("qasel.paths.DATA", tmp_path)
+    monkeypatch.setattr("pooch.os_cache", lambda name: tmp_path)
+    with pytest.raises(
+        QaselError, match="setting corpus: the articles of wikiqa serve ESA; wikiqa"
+    ):
+        recipe("LSP", "trecqa").articles()
 
 
 def test_padding_never_changes_a_cnn_score(sample):

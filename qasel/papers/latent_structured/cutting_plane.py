@@ -1,9 +1,9 @@
 """Large-margin learning by cutting planes: LSSVM-AP, LSSVM-AP* and SVM^map.
 
 With lists i = 1..n, a joint feature vector Psi of a list and a ranking, the loss 1 − AP and
-the model's most violating ranking r̂_i, the objective is (equation 4)
+the model's most violating ranking r̂_i, the objective is (equation 4, see `margin` for the 1/n)
 
-    1/2 |w|² + C sum_i [ loss(r̂_i) + w · Psi(r̂_i) ] − C sum_i max over correct r of w · Psi(r)
+    1/2 |w|² + C/n sum_i [ loss(r̂_i) + w · Psi(r̂_i) ] − C/n sum_i max over correct r of w · Psi(r)
 
 The last term makes it non-convex. CCCP (Yu and Joachims 2009) fixes the best correct rankings
 under the present w, solves what is left, and repeats. What is left is a structural SVM, solved

@@ -24,8 +24,16 @@ class KernelSvm:
 
     @classmethod
     def fit(cls, train: Lists, degree: int) -> "KernelSvm":
-        """Pairs as instances, kernel (x · y + 1)^degree, C = 1 (the paper names none)."""
-        model = SVC(kernel="poly", degree=degree, gamma=1.0, coef0=1.0, cache_size=1000)
+        """Pairs as instances, kernel K(x, y) = (x · y + 1)^degree, C = 1 / mean of K(x, x).
+
+        The paper names no C. This one is the default of SVM-light, in which the authors' group
+        writes its kernels; with 1, the dev MAP of WikiQA is lower (.514 → .537, on the vectors of
+        the CNN .619 → .659).
+        """
+        own = ((train.features**2).sum(1) + 1.0) ** degree
+        model = SVC(
+            C=1.0 / own.mean(), kernel="poly", degree=degree, gamma=1.0, coef0=1.0, cache_size=1000
+        )
         model.fit(train.features, train.positive)
         return cls(model.support_vectors_, model.dual_coef_[0], degree)
 

@@ -49,6 +49,11 @@ class Lists:
         """Candidates of the longest list."""
         return int(np.diff(self.first).max())
 
+    @property
+    def norm(self) -> float:
+        """Root mean square norm of the candidates' features; 1 where all are 0."""
+        return float(np.sqrt((self.features**2).sum(1).mean())) or 1.0
+
     def split(self, values: np.ndarray) -> list[np.ndarray]:
         """Values of all candidates `[T, …]`, one array a list."""
         return np.split(values, self.first[1:-1])

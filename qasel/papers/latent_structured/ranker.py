@@ -3,6 +3,7 @@
 import json
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Self
 
@@ -21,9 +22,9 @@ from qasel.papers.latent_structured.lists import Lists, first_candidates
 from qasel.papers.latent_structured.recipes import StructuredRecipe
 from qasel.rankers.base import History
 from qasel.text import Vectors
-from qasel.text.features import documents, pair_features
+from qasel.text.features import pair_features
 from qasel.training import checkpoint
-from qasel.training.saved import recipe_from
+from qasel.training.saved import of_this_version, recipe_from
 
 
 class StructuredRanker:
@@ -34,6 +35,7 @@ class StructuredRanker:
         self.vectors = vectors
         self.device = device
         self.network: PairCNN | None = None
+        self.scale = 1.0  # what the vectors of the network are divided by
         self.documents: tuple[str, ...] = ()
         self.weights = np.zeros(0)
         self.svm: KernelSvm | None = None
@@ -44,18 +46,27 @@ class StructuredRanker:
         dev: Split,
         folder: Path | None = None,
         on_epoch: Callable[[list[dict[str, float]]], None] | None = None,
+        articles: tuple[str, ...] = (),
     ) -> History:
         """Learn from the mixed lists of `train`; C and the best epoch are those of `dev`.
 
         A CNN that gives the features is trained first, in the folder beside `folder` that its
-        own row uses, or read from there. Raises `QaselError` if no list is mixed.
+        own row uses, or read from there. `articles` are ESA's documents; without, they are looked
+        for by the recipe. Raises `QaselError` if no list is mixed, or those are not there.
         """
         started = time.perf_counter()
-        self._prepare(train, dev, folder)
+        if self.recipe.on_cnn:
+            network = PairCNN(self.recipe.cnn, self.vectors, self.device)
+            self.network = network.as_stage(train, dev, folder)
+        else:
+            self.documents = articles or self.recipe.articles()
         mixed = first_candidates(train, self.recipe.cut or None)
         if not mixed:
             raise QaselError(f"{train.name}: no question has both a right and a wrong candidate")
         lists = Lists.of(mixed, self.features(mixed))
+        if self.network:
+            self.scale = lists.norm
+            lists = replace(lists, features=lists.features / self.scale)
         if self.recipe.learner == "svm":
             self.svm = KernelSvm.fit(lists, self.recipe.degree)
             return History(seconds=time.perf_counter() - started)
@@ -99,17 +110,17 @@ class StructuredRanker:
             return margin.lssvm(lists, dev_map, search=r.search, C=cost)
         return margin.svm_map(lists, dev_map, C=cost)
 
-    def _prepare(self, train: Split, dev: Split, folder: Path | None) -> None:
-        if not self.recipe.on_cnn:
-            self.documents = documents(self.recipe.corpus or train)
-            return
-        network = PairCNN(self.recipe.cnn, self.vectors, self.device)
-        self.network = network.as_stage(train, dev, folder)
-
     def features(self, split: Split) -> list[np.ndarray]:
-        """The features of a split, float64 `[candidates, d]` a question."""
+        """The features of a split, float64 `[candidates, d]` a question.
+
+        The vectors of a CNN are as long as its training makes them (mean |x|² about 18). They are
+        divided by the root mean square norm of those trained on; else the large margins would take
+        the smallest C on offer, and want less. Dev MAP of WikiQA, a mean of three seeds: LSSVM-AP
+        .660 → .693, SVM^map .676 → .697, LSP-AP .648 → .651, LSP-AP* .697 both ways, SVM
+        .652 → .654 (LSP without a loss has no scale).
+        """
         if self.network is not None:
-            return self.network.vectors_of(split)
+            return [rows / self.scale for rows in self.network.vectors_of(split)]
         return pair_features(split, corpus=self.documents)
 
     def rank(self, split: Split) -> Run:
@@ -129,7 +140,11 @@ class StructuredRanker:
                 "support": torch.from_numpy(self.svm.support),
                 "coefficients": torch.from_numpy(self.svm.coefficients.copy()),
             }
-        values = {"recipe": self.recipe.as_dict(), "documents": self.documents}
+        values = {
+            "recipe": self.recipe.as_dict(),
+            "documents": self.documents,
+            "scale": self.scale,
+        }
         checkpoint.save(folder / "model.safetensors", tensors, values)
         if self.network:
             self.network.save(folder / "cnn")
@@ -137,15 +152,20 @@ class StructuredRanker:
 
     @classmethod
     def load(cls, folder: Path, vectors: Vectors, device: torch.device) -> Self:
-        """Read what `save` wrote."""
+        """Read what `save` wrote.
+
+        Raises `QaselError` for a folder that another version of the code wrote.
+        """
         tensors, values = checkpoint.load(Path(folder) / "model.safetensors")
         ranker = cls(recipe_from(values["recipe"], StructuredRecipe), vectors, device)
-        ranker.documents = tuple(values["documents"])
-        if ranker.recipe.learner == "svm":
-            support, coefficients = tensors["support"].numpy(), tensors["coefficients"].numpy()
-            ranker.svm = KernelSvm(support, coefficients, ranker.recipe.degree)
-        else:
-            ranker.weights = tensors["weights"].numpy()
+        with of_this_version(folder):
+            ranker.documents = tuple(values["documents"])
+            ranker.scale = values["scale"]
+            if ranker.recipe.learner == "svm":
+                support, coefficients = tensors["support"].numpy(), tensors["coefficients"].numpy()
+                ranker.svm = KernelSvm(support, coefficients, ranker.recipe.degree)
+            else:
+                ranker.weights = tensors["weights"].numpy()
         if ranker.recipe.on_cnn:
             ranker.network = PairCNN.load(Path(folder) / "cnn", vectors, device)
         return ranker

@@ -1,7 +1,8 @@
-"""Similarities of a question and a candidate: eight numbers in [0, 1] a pair.
+"""Similarities of a question and a candidate: fourteen numbers in [0, 1] a pair.
 
 They are the features that Barrón-Cedeño et al. (2016) rank answers by: word overlap in bags,
-sets and sequences, the partial tree kernel on dependency trees, and Explicit Semantic Analysis.
+sets and sequences (six measures, each of all words and of content words), the partial tree
+kernel on dependency trees, and Explicit Semantic Analysis.
 
 The fourteen distances of González-Garduño et al. (2018) are in `qasel.text.features.distances`,
 eight more, of tf-idf vectors, in `qasel.text.features.tfidf`.

@@ -19,7 +19,7 @@ from qasel.text.features.sequences import (
     longest_common_subsequence,
     longest_common_substring,
 )
-from qasel.text.features.stems import stems
+from qasel.text.features.stems import content_stems, stems
 from qasel.text.features.tree_kernel import ptk
 from qasel.text.features.trees import PARSER, Tree, find_parser, parse
 from qasel.text.features.words import containment, cosine, jaccard
@@ -32,11 +32,19 @@ OF_WORDS = (
     longest_common_subsequence,
     greedy_string_tiling,
 )
-NAMES = (*(feature.__name__ for feature in OF_WORDS), "ptk", "esa")
+"""Compared by all words, and once more by content words alone (see `content_stems`)."""
+CONTENT = "content_"
+NAMES = (
+    *(feature.__name__ for feature in OF_WORDS),
+    *(CONTENT + feature.__name__ for feature in OF_WORDS),
+    "ptk",
+    "esa",
+)
 """The features, in the order of the columns."""
 
-VERSION = 1
-"""Part of what the cache goes by: raise it when a feature or the form of trees changes."""
+VERSION = 2
+TREES = 1
+"""Part of what the caches go by: raise one when a feature, or the form of trees, changes."""
 
 List = tuple[str, tuple[str, ...]]
 """A question's text and its candidates'."""
@@ -64,7 +72,7 @@ def pair_features(
     lists = tuple((q.text, tuple(c.text for c in q.candidates)) for q in split)
     require_writable(cache_dir())
     compute = Memory(cache_dir(), verbose=0).cache(_features, ignore=["workers"])
-    table = compute(lists, concepts, package, VERSION, workers=workers)
+    table = compute(lists, concepts, package, (VERSION, TREES), workers=workers)
     ends = np.cumsum([len(candidates) for _, candidates in lists])
     return np.split(table, ends)[:-1]
 
@@ -82,16 +90,19 @@ def _features(
     lists: tuple[List, ...],
     concepts: tuple[str, ...],
     package: tuple[str, str],
-    version: int,
+    versions: tuple[int, int],
     workers: int | None,
 ) -> np.ndarray:
     """Features of all pairs, one list after the other, float64 `[pairs, len(NAMES)]`."""
-    trees = _parsed(lists, package, version, workers)
+    trees = _parsed(lists, package, versions[1], workers)
     space = Concepts(concepts)
     rows = [np.empty((0, len(NAMES)))]
     for question, candidates in tqdm(lists, desc="features", unit="question"):
-        asked = stems(question)
-        columns = [[feature(asked, stems(text)) for text in candidates] for feature in OF_WORDS]
+        columns = [
+            [feature(words(question), words(text)) for text in candidates]
+            for words in (stems, content_stems)
+            for feature in OF_WORDS
+        ]
         columns.append([ptk(trees[question], trees[text]) for text in candidates])
         rows.append(np.column_stack([*columns, space.similarity(question, candidates)]))
     return np.concatenate(rows)

@@ -2,7 +2,7 @@
 
 All three count words and divide by the length of the shorter text, mostly the question: a
 long candidate is not blamed for what it says besides. A text without words gives 0. Words are
-those of `stems`.
+those of `stems` or `content_stems`.
 """
 
 from collections.abc import Sequence

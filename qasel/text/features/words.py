@@ -1,6 +1,6 @@
 """Similarities of two texts as bags or sets of words, each in [0, 1].
 
-Words are those of `stems`. A text without words is like nothing: 0.
+Words are those of `stems` or `content_stems`. A text without words is like nothing: 0.
 """
 
 import math

@@ -68,4 +68,4 @@ def evaluate(
     suffixes = qrels.name.lower().removesuffix(".gz")
     labelled = suffixes.endswith((".tsv", ".jsonl"))
     known = read_questions(qrels) if labelled else read_qrels(qrels)
-    typer.echo(str(measure(found, known, protocol)))
+    typer.echo(measure(found, known, protocol).in_percent)

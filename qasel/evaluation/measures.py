@@ -66,7 +66,17 @@ class Scores:
         return self.mean["p1"]
 
     def __str__(self) -> str:
-        numbers = "  ".join(f"{NAMES[name]} {value:.3f}" for name, value in self.mean.items())
+        return self._told(1, 3)
+
+    @property
+    def in_percent(self) -> str:
+        """As `str`, but in percent with two digits, the way shared tasks print their scores."""
+        return self._told(100, 2)
+
+    def _told(self, factor: int, digits: int) -> str:
+        numbers = "  ".join(
+            f"{NAMES[name]} {factor * value:.{digits}f}" for name, value in self.mean.items()
+        )
         return f"{self.tag}: {numbers}  ({self._counts()})"
 
     def _repr_html_(self) -> str:

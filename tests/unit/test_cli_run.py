@@ -64,7 +64,7 @@ def test_run_rank_and_evaluate_go_together(tmp_path, capsys):
     assert row["ranked_per_second"] > 0
     write_qrels(test, tmp_path / "test.qrels")
     assert main(["evaluate", str(folders[0] / "test.run"), str(tmp_path / "test.qrels")]) == 0
-    assert f"MAP {scores.map:.3f}" in capsys.readouterr().out
+    assert f"MAP {100 * scores.map:.2f}" in capsys.readouterr().out
 
     questions = tmp_path / "mine.jsonl"
     mine = {"question": "who built it?", "candidates": ["Zxqv Eiffel built it.", "It is tall."]}

@@ -123,7 +123,7 @@ def test_a_run_is_measured_by_the_labelled_questions(folder, capsys):
     assert main(["rank", str(model), "mine/test.tsv", "--out", "mine.run"]) == 0
     capsys.readouterr()
     assert main(["evaluate", "mine.run", "mine/test.tsv"]) == 0
-    assert "MAP 0.750  MRR 0.750  P@1 0.500  (2 questions" in capsys.readouterr().out
+    assert "MAP 75.00  MRR 75.00  P@1 50.00  (2 questions" in capsys.readouterr().out
 
 
 def test_small_settings_count_on_data_of_ones_own():

@@ -38,14 +38,14 @@ def run(
     from qasel.papers import paper as room
     from qasel.results.measure import measure
     from qasel.training import resolve_device
-    from qasel.training.recipe import assigned
+    from qasel.training.recipe import settings
 
     place = resolve_device(device)
     home = room(paper)
     variants = home.VARIANTS if variant == "all" else (variant or home.MAIN,)
     recipes = []
     for name in variants:
-        chosen = configured(paper, name, dataset, dict(map(assigned, set_ or [])))
+        chosen = configured(paper, name, dataset, settings(set_ or ()))
         recipes += [chosen.change(seed=seed) for seed in parse_seeds(seeds)]
     for chosen in recipes:
         tqdm.write(told(measure(chosen, home.ranker, place, out, data_dir), out))

@@ -53,7 +53,7 @@ def sweep(
     """
     from qasel.results.grid import Grid, gathered
     from qasel.results.grid_file import read_grids
-    from qasel.training.recipe import assigned
+    from qasel.training.recipe import assigned, settings
 
     named = (paper, variant, dataset, seeds, over, set_)
     if grid and any(named):
@@ -68,7 +68,7 @@ def sweep(
             variant or (),
             dataset or ("sample",),
             parse_seeds(seeds or "0"),
-            dict(map(assigned, set_ or ())),
+            settings(set_ or ()),
             gathered(map(assigned, over or ())),
         ).recipes()
     else:

@@ -116,7 +116,7 @@ class Recipe:
 
     def set(self, assignments: list[str]) -> Self:
         """A copy changed by `key=value` texts, as on the command line."""
-        return self.change(**dict(map(assigned, assignments)))
+        return self.change(**settings(assignments))
 
 
 def _parts(value: Any) -> tuple:
@@ -134,6 +134,16 @@ def usual_protocol(dataset: str) -> str:
     Of a folder of one's own: those with a right answer.
     """
     return COLLECTIONS[dataset].default if dataset in COLLECTIONS else "answered"
+
+
+def settings(assignments: Iterable[str]) -> dict[str, Any]:
+    """`key=value` texts as a dict; raises `QaselError` for a key that is given twice."""
+    found: dict[str, Any] = {}
+    for key, value in map(assigned, assignments):
+        if key in found:
+            raise QaselError(f"setting {key!r} is given twice; to compare values, `qasel sweep`")
+        found[key] = value
+    return found
 
 
 def assigned(text: str) -> tuple[str, Any]:

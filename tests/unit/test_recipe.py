@@ -54,6 +54,11 @@ def test_values_from_the_command_line():
     assert changed.pairs == "hardest"
 
 
+def test_a_setting_given_twice_is_refused():
+    with pytest.raises(QaselError, match="'epochs' is given twice"):
+        recipe("CA(list)").set(["epochs=1", "hidden=20", "epochs=2"])
+
+
 @pytest.mark.parametrize(
     ("assignment", "message"),
     [

@@ -37,16 +37,18 @@ def compare(
     found = outcomes(rows)
     aside = _told([row.recipe for row in set_aside(rows)], system or (), dataset or ())
     if not found:
-        raise QaselError(f"the ledger has no runs to compare; make some with `qasel run`{aside}")
+        nothing = "the ledger has no runs to compare; make some with `qasel run`"
+        raise QaselError("; ".join([nothing, *aside]))
     try:
         matrix = Matrix.of(found, measure).only(system or (), dataset or ())
     except QaselError as error:
-        raise QaselError(f"{error}{aside}") from None
+        raise QaselError("; ".join([str(error), *aside])) from None
     if not matrix.cells:
-        raise QaselError(f"none of these systems was run on {', '.join(dataset or ())}{aside}")
+        nothing = f"none of these systems was run on {', '.join(dataset or ())}"
+        raise QaselError("; ".join([nothing, *aside]))
     typer.echo(render(matrix, format_).rstrip("\n"))
-    if aside:
-        typer.echo(f"qasel: note{aside.replace(';', ':', 1)}", err=True)
+    for text in aside:
+        typer.echo(f"qasel: note: {text}", err=True)
     if figure:
         from qasel.figures.compare import score_matrix
         from qasel.figures.style import save
@@ -57,8 +59,13 @@ def compare(
             typer.echo(shown(path), err=True)
 
 
-def _told(recipes: list[Mapping[str, Any]], systems: Collection[str], data: Collection[str]) -> str:
-    """Which runs on these data are not compared, because their settings are not their row's own."""
+def _told(
+    recipes: list[Mapping[str, Any]], systems: Collection[str], data: Collection[str]
+) -> list[str]:
+    """Which runs on these data are not compared, because their settings are not their row's own.
+
+    A sentence, or none where there are no such runs.
+    """
     from qasel.results.grid import changed
 
     asked = [
@@ -68,12 +75,12 @@ def _told(recipes: list[Mapping[str, Any]], systems: Collection[str], data: Coll
         and (not data or {recipe["dataset"], f"{recipe['dataset']}/{recipe['protocol']}"} & {*data})
     ]
     if not asked:
-        return ""
+        return []
     number = f"{len(asked)} run{'s' if len(asked) > 1 else ''}"
-    text = f"; {number} with other settings than the row's own: not compared"
+    text = f"{number} with other settings than the row's own: not compared"
     if not systems and not data:
-        return text
+        return [text]
     named = [f"{recipe['variant']} ({changed(recipe)})" for recipe in asked]
     kinds = list(dict.fromkeys(named))
     more = f" and {len(kinds) - SHOWN} more kinds" if len(kinds) > SHOWN else ""
-    return f"{text}: {'; '.join(kinds[:SHOWN])}{more}"
+    return [f"{text}: {'; '.join(kinds[:SHOWN])}{more}"]

@@ -113,6 +113,7 @@ def _draw(axes: Axes, diagram: Diagram, fontsize: float) -> None:
                 mutation_scale=12,
                 linewidth=1.4,
                 color=INK,
+                clip_on=False,
                 zorder=1,
             )
         )
@@ -128,6 +129,7 @@ def _box(axes: Axes, box: Box, fontsize: float) -> FancyBboxPatch | None:
         edgecolor=(VERMILLION if box.strong else GREY) if box.fill else "white",
         linestyle="--" if box.strong else "-",
         linewidth=2 if box.strong else 1,
+        clip_on=False,
         zorder=2,
     )
     axes.add_patch(patch)

@@ -112,6 +112,9 @@ class Recipe:
                 changes[key] = tuple(value)
             elif not isinstance(value, wanted) or (wanted is int and isinstance(value, bool)):
                 raise QaselError(f"setting {key}: expected {_WANTED[wanted]}, got {value!r}")
+        if self.vectors and changes.get("vectors") == "":
+            told = "setting vectors: expected a set's name or a file"
+            raise QaselError(f"{told}; {self.variant} reads word vectors")
         return dataclasses.replace(self, **changes)
 
     def set(self, assignments: list[str]) -> Self:

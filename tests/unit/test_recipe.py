@@ -67,6 +67,7 @@ def test_a_setting_given_twice_is_refused():
         ("hidden=2.5", "expected a whole number"),
         ("hidden=True", "expected a whole number"),
         ("margin=0,5", "expected a number such as 0.5"),
+        ("vectors=", "reads word vectors"),
         ("kernels=3", "one alone: 1,"),
         ("hidden", "key=value"),
         ("pairs=some", "known: all, hardest"),

@@ -5,6 +5,7 @@ import itertools
 import numpy as np
 import pytest
 import torch
+from torch.nn import functional as F
 
 import qasel
 from qasel.datasets.base import Candidate, Question, Split
@@ -21,15 +22,17 @@ from qasel.papers.latent_structured import (
     teaching,
 )
 from qasel.papers.latent_structured.articles import articles
+from qasel.papers.latent_structured.cnn import PairNetwork
 from qasel.papers.latent_structured.cutting_plane import Cuts, structural_svm
 from qasel.papers.latent_structured.folds import FOLDS, fold_of
 from qasel.papers.latent_structured.kernel_svm import KernelSvm
 from qasel.papers.latent_structured.lists import Lists, first_candidates
 from qasel.papers.latent_structured.margin import correct_tops, lssvm, svm_map, violating_tops
 from qasel.papers.latent_structured.perceptron import EXACT, learn, one_epoch
-from qasel.text import Vectors
+from qasel.text import Vectors, Vocabulary, tokenize
 from qasel.text.features import documents
 from qasel.training import checkpoint
+from qasel.training.batching import EncodedSplit
 
 CPU = torch.device("cpu")
 
@@ -190,6 +193,46 @@ def test_folds_are_disjoint_and_complete():
         assert sorted(ids) == sorted(q.id for q in split)
     for fold in folds:
         assert {q.id for q in fold["train"]} == {q.id for q in split} - {q.id for q in fold["test"]}
+
+
+def test_a_window_may_start_before_its_sentence_and_end_after_it():
+    texts = (("who ?", ("it was", "no one knew who that was")), ("why so late ?", ("because",)))
+    split = Split(
+        "train",
+        tuple(
+            Question(q, q, tuple(Candidate(a, a, 0, i) for i, a in enumerate(answers)))
+            for q, answers in texts
+        ),
+    )
+    vocabulary = Vocabulary(word for text in split.texts for word in tokenize(text))
+    torch.manual_seed(1)
+    network = PairNetwork(
+        torch.randn(len(vocabulary), 3), filters=6, width=4, overlap=2, hidden=3, dropout=0.0,
+        train_vectors=False,
+    )  # fmt: skip
+    batch = next(EncodedSplit(split, vocabulary, CPU).batches(2))
+    found = batch.as_lists(network.sentences(batch))
+
+    def slow(encoder, words, others):
+        same = torch.tensor([int(word in others) for word in words])
+        numbers = torch.tensor(vocabulary.encode(words))
+        inputs = torch.cat([network.vectors[numbers], network.shared(same)], dim=1)
+        (convolution,) = encoder.convolutions
+        windows = F.conv1d(inputs.T[None], convolution.weight, convolution.bias, padding=3)
+        assert windows.shape[2] == len(words) + 3
+        return windows[0].amax(1).relu()
+
+    for i, asked in enumerate(batch.index.tolist()):
+        q, answers = texts[asked]
+        for j, a in enumerate(answers):
+            q_words, a_words = tokenize(q), tokenize(a)
+            expected = torch.cat(
+                [
+                    slow(network.question, q_words, a_words),
+                    slow(network.answer, a_words, q_words),
+                ]
+            )
+            torch.testing.assert_close(found[i, j], expected)
 
 
 @pytest.fixture

@@ -55,7 +55,7 @@ class StructuredRecipe(Recipe):
     dropout: float = 0.5
     learning_rate: float = 1e-3
     vectors_rate: float = 0.0  # 0 fixes the word vectors
-    batch: int = 30  # questions
+    batch: int = 30  # CNN: questions
     patience: int = 10  # epochs without a better dev MAP
     cnn_epochs: int = 50
 
@@ -121,6 +121,14 @@ class StructuredRecipe(Recipe):
         return articles(self.corpus, self.dataset, self.protocol, data_dir)
 
 
+BATCH = 5
+"""Questions a batch of the CNN: nearly the 50 pairs of Severyn and Moschitti (2015).
+
+With their wide convolution too, against batches of 30 and windows that start in the sentence:
+held-out MAP of WikiQA's training questions .661 and .647 (three folds, two seeds, difference
+.014 ± .012 over questions), best dev MAP .691 and .657.
+"""
+
 QUICK = {"epochs": 20, "costs": (1.0, 100.0), "filters": 50, "hidden": 50, "cnn_epochs": 10}
 """Small enough for a walkthrough, never for tables."""
 
@@ -144,6 +152,8 @@ def recipe(
     if dataset == "trecqa" or variant.startswith("SVM ") or variant == "SVM":
         settings["cut"] = 10
     on_cnn = variant == CNN or variant.endswith(ON_CNN)
+    if on_cnn:
+        settings["batch"] = BATCH
     if dataset in ("wikiqa", "trecqa") and not on_cnn:
         settings["corpus"] = WIKIPEDIA
     if scale == "quick":

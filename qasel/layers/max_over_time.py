@@ -1,8 +1,9 @@
 """A CNN over sentences followed by the maximum over time, without padding.
 
 Sentences lie one after the other as rows of words; nothing is spent on
-padding. A window may start at any word of its sentence and sees zeros past the
-sentence's end, so that a sentence shorter than a kernel has windows too.
+padding. A window may hang over its sentence's end and sees zeros there, so that a
+sentence shorter than a kernel has windows too; of a wide convolution it may hang
+over the beginning as well, so that each word meets each tap of a kernel.
 
 On a CPU the forward pass is one matrix product a kernel (every word with every
 tap) and a pass that adds up taps and takes the maximum; the backward pass uses
@@ -33,11 +34,13 @@ class MaxOverTime(nn.Module):
 
     (ReLU after the maximum equals ReLU before it.) Input: words `[T, size]` of
     S sentences, of lengths `[S]` (each at least 1), one after the other.
-    Output: `[S, kernels · channels]`, the kernels in the order given.
+    Output: `[S, kernels · channels]`, the kernels in the order given. `wide`: windows may start
+    before the sentence.
     """
 
-    def __init__(self, size: int, channels: int, kernels: tuple[int, ...]) -> None:
+    def __init__(self, size: int, channels: int, kernels: tuple[int, ...], *, wide: bool) -> None:
         super().__init__()
+        self.wide = wide
         self.convolutions = nn.ModuleList(nn.Conv1d(size, channels, k) for k in kernels)
 
     def forward(self, words: Tensor, length: Tensor) -> Tensor:
@@ -45,24 +48,26 @@ class MaxOverTime(nn.Module):
         convolutions = list(cast(Iterable[nn.Conv1d], self.convolutions))
         weights = [convolution.weight for convolution in convolutions]
         if words.device.type == "cpu":
-            best = _SparseMax.apply(words, length, *weights)
+            best = _SparseMax.apply(words, length, self.wide, *weights)
         else:
-            best = dense_max(words, length, weights)
+            best = dense_max(words, length, self.wide, weights)
         return F.relu(best + torch.cat([c.bias for c in convolutions if c.bias is not None]))
 
 
-def dense_max(words: Tensor, length: Tensor, weights: list[Tensor]) -> Tensor:
+def dense_max(words: Tensor, length: Tensor, wide: bool, weights: list[Tensor]) -> Tensor:
     """The same maxima by padding and PyTorch's convolution: `[S, sum of channels]`."""
-    longest = max(weight.shape[2] for weight in weights)
     size = int(length.max())
-    inside = torch.arange(size, device=length.device) < length[:, None]
+    places = torch.arange(size, device=length.device)
     padded = words.new_zeros(len(length), size, words.shape[1])
-    padded[inside] = words
-    series = F.pad(padded, (0, 0, 0, longest - 1)).transpose(1, 2)
+    padded[places < length[:, None]] = words
     best = []
     for weight in weights:
-        windows = F.conv1d(series, weight)[..., :size]
-        best.append(windows.masked_fill(~inside[:, None], -torch.inf).amax(-1))
+        after = weight.shape[2] - 1
+        before = after if wide else 0
+        windows = F.conv1d(F.pad(padded, (0, 0, before, after)).transpose(1, 2), weight)
+        # A window that starts after the end of its sentence is none of it.
+        starts = torch.arange(-before, size, device=length.device) < length[:, None]
+        best.append(windows.masked_fill(~starts[:, None], -torch.inf).amax(-1))
     return torch.cat(best, dim=1)
 
 
@@ -70,7 +75,7 @@ class _SparseMax(torch.autograd.Function):
     """`dense_max` for the CPU."""
 
     @staticmethod
-    def forward(ctx: Any, words: Tensor, length: Tensor, *weights: Tensor) -> Tensor:
+    def forward(ctx: Any, words: Tensor, length: Tensor, wide: bool, *weights: Tensor) -> Tensor:
         take_torchs_threads()
         words = words.float().contiguous()
         channels, size, _ = weights[0].shape
@@ -96,6 +101,7 @@ class _SparseMax(torch.autograd.Function):
                     out.numpy(),
                     starts,
                     lengths[first:last],
+                    wide,
                     best.numpy()[first:last, block],
                     place[first:last, block],
                 )
@@ -129,30 +135,46 @@ class _SparseMax(torch.autograd.Function):
                 target = to_words.view(-1).numpy()
                 _to_words(target, size, starts, lengths, place, part, rows.numpy())
             to_weights.append(to_rows.view(channels, kernel, size).transpose(1, 2))
-        return to_words if ctx.needs_input_grad[0] else None, None, *to_weights
+        return to_words if ctx.needs_input_grad[0] else None, None, None, *to_weights
 
 
 @njit(parallel=True, cache=True, fastmath={"nsz", "contract", "reassoc"})
-def _maxima(products, starts, lengths, best, place):  # pragma: no cover
-    """Add up the taps of each window and keep the largest window of each channel."""
+def _maxima(products, starts, lengths, wide, best, place):  # pragma: no cover
+    """Add up the taps of each window and keep the largest window of each channel.
+
+    The place of a window is that of its first tap: below 0 where it starts before the sentence.
+    """
     channels = best.shape[1]
     kernel = products.shape[1] // channels
+    start = 1 - kernel if wide else 0
     for s in prange(len(starts)):
         window = np.empty(channels, dtype=np.float32)
-        for t in range(lengths[s]):
+        for t in range(start, lengths[s]):
+            first = max(0, -t)
             row = starts[s] + t
-            window[:] = products[row, :channels]
-            for j in range(1, min(kernel, lengths[s] - t)):
+            window[:] = products[row + first, first * channels : (first + 1) * channels]
+            for j in range(first + 1, min(kernel, lengths[s] - t)):
                 for c in range(channels):
                     window[c] += products[row + j, j * channels + c]
-            if t == 0:
+            if t == start:
                 best[s, :] = window
-                place[s, :] = 0
+                place[s, :] = t
             else:
                 for c in range(channels):
                     better = window[c] > best[s, c]
                     best[s, c] = window[c] if better else best[s, c]
                     place[s, c] = t if better else place[s, c]
+
+
+@njit(inline="always")
+def _inside(place, length, size, taps):  # pragma: no cover
+    """The part of a window that lies in its sentence, all in numbers rather than words.
+
+    Where it begins in the window, where it begins in the sentence, and how long it is.
+    """
+    before = max(0, -place) * size
+    begin = max(0, place) * size
+    return before, begin, min(taps - before, length * size - begin)
 
 
 @njit(parallel=True, cache=True, fastmath={"nsz", "contract", "reassoc"})
@@ -166,11 +188,10 @@ def _to_weights(words, size, starts, lengths, place, gradient, rows):  # pragma:
                 for s in range(block, min(block + _BLOCK, sentences)):
                     g = gradient[s, c]
                     if g != 0.0:
-                        t = place[s, c]
-                        count = min(len(out), (lengths[s] - t) * size)
-                        source = words[(starts[s] + t) * size : (starts[s] + t) * size + count]
+                        before, begin, count = _inside(place[s, c], lengths[s], size, len(out))
+                        source = words[starts[s] * size + begin :]
                         for i in range(count):
-                            out[i] += g * source[i]
+                            out[before + i] += g * source[i]
 
 
 @njit(parallel=True, cache=True, fastmath={"nsz", "contract", "reassoc"})
@@ -183,9 +204,8 @@ def _to_words(target, size, starts, lengths, place, gradient, rows):  # pragma: 
                 for c in range(block, min(block + _BLOCK, channels)):
                     g = gradient[s, c]
                     if g != 0.0:
-                        t = place[s, c]
                         source = rows[c]
-                        count = min(len(source), (lengths[s] - t) * size)
-                        out = target[(starts[s] + t) * size : (starts[s] + t) * size + count]
+                        before, begin, count = _inside(place[s, c], lengths[s], size, len(source))
+                        out = target[starts[s] * size + begin :]
                         for i in range(count):
-                            out[i] += g * source[i]
+                            out[i] += g * source[before + i]

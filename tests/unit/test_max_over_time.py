@@ -14,22 +14,23 @@ def slow(words, length, layer):
         best = []
         for convolution in layer.convolutions:
             kernel = convolution.kernel_size[0]
-            series = torch.cat([sentence, sentence.new_zeros(kernel - 1, sentence.shape[1])])
+            over = sentence.new_zeros(kernel - 1, sentence.shape[1])
+            series = torch.cat([over, sentence, over] if layer.wide else [sentence, over])
             windows = [
                 torch.einsum("kd,cdk->c", series[t : t + kernel], convolution.weight)
-                for t in range(len(sentence))
+                for t in range(len(series) - kernel + 1)
             ]
             best.append(torch.stack(windows).amax(0) + convolution.bias)
         rows.append(F.relu(torch.cat(best)))
     return torch.stack(rows)
 
 
-@pytest.fixture
-def case():
+@pytest.fixture(params=[False, True], ids=["narrow at the beginning", "wide"])
+def case(request):
     torch.manual_seed(0)
     length = torch.tensor([1, 2, 7, 3, 30, 1, 5])  # shorter than a kernel, and longer
     words = torch.randn(int(length.sum()), 6, requires_grad=True)
-    return words, length, MaxOverTime(6, 4, (1, 2, 3, 5))
+    return words, length, MaxOverTime(6, 4, (1, 2, 3, 5), wide=request.param)
 
 
 def gradients(words, layer, output):
@@ -50,7 +51,8 @@ def test_output_and_gradients_equal_the_slow_reference(case):
 def test_dense_path_of_the_gpu_equals_the_cpu_path(case):
     words, length, layer = case
     bias = torch.cat([c.bias for c in layer.convolutions])
-    dense = F.relu(dense_max(words, length, [c.weight for c in layer.convolutions]) + bias)
+    weights = [c.weight for c in layer.convolutions]
+    dense = F.relu(dense_max(words, length, layer.wide, weights) + bias)
     torch.testing.assert_close(dense, layer(words, length))
 
 

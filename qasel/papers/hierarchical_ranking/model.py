@@ -40,6 +40,7 @@ class CompareAggregate(nn.Module):
         hidden: int,
         channels: int,
         kernels: tuple[int, ...],
+        wide: bool,
         k_max: int,
         dropout: float,
         train_vectors: bool,
@@ -51,7 +52,7 @@ class CompareAggregate(nn.Module):
         self.vectors = nn.Parameter(vectors.clone(), requires_grad=train_vectors)
         self.gates = nn.Linear(vectors.shape[1], 2 * hidden)
         # All heads look at the same words, so one convolution serves them all.
-        self.aggregate = MaxOverTime(hidden, channels * len(scheme.heads), kernels)
+        self.aggregate = MaxOverTime(hidden, channels * len(scheme.heads), kernels, wide=wide)
         self.dropout = nn.Dropout(dropout)
         size = 2 * len(kernels) * channels
         self.predict = nn.ModuleDict(

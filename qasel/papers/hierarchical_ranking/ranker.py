@@ -48,6 +48,7 @@ class HierarchicalRanker(NeuralRanker):
             hidden=r.hidden,
             channels=r.channels,
             kernels=r.kernels,
+            wide=r.wide,
             k_max=r.k_max,
             dropout=r.dropout,
             train_vectors=r.vectors_rate > 0,

@@ -32,6 +32,7 @@ class HierarchicalRecipe(Recipe):
     hidden: int = 300
     channels: int = 150
     kernels: tuple = (1, 2, 3, 4, 5)
+    wide: bool = False  # windows of the CNN may start before the sentence
     k_max: int = 0  # words kept by k-max attention; 0 keeps all
     dropout: float = 0.2
     point_weight: float = 1.0  # the λ of equation 10

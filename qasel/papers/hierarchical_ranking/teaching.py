@@ -100,6 +100,7 @@ def _parameters(variant: str, settings: HierarchicalRecipe, size: int = 300) -> 
             hidden=settings.hidden,
             channels=settings.channels,
             kernels=settings.kernels,
+            wide=settings.wide,
             k_max=settings.k_max,
             dropout=settings.dropout,
             train_vectors=False,

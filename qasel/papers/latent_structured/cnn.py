@@ -18,8 +18,7 @@ class PairNetwork(nn.Module):
 
     Each word vector is followed by a few learnt numbers that say whether the word also stands
     in the other sentence (as in Severyn and Moschitti 2016): without them neither encoder knows
-    anything of the other sentence. The convolution is wide, as theirs: a window may start before
-    the sentence and end after it, and sees zeros there.
+    anything of the other sentence. The convolution is wide, as theirs.
     """
 
     def __init__(
@@ -36,10 +35,9 @@ class PairNetwork(nn.Module):
         super().__init__()
         self.vectors = nn.Parameter(vectors.clone(), requires_grad=train_vectors)
         self.shared = nn.Embedding(2, overlap)
-        self.lead = width - 1
         size = vectors.shape[1] + overlap
-        self.question = MaxOverTime(size, filters, (width,))
-        self.answer = MaxOverTime(size, filters, (width,))
+        self.question = MaxOverTime(size, filters, (width,), wide=True)
+        self.answer = MaxOverTime(size, filters, (width,), wide=True)
         self.predict = nn.Sequential(
             nn.Dropout(dropout),
             nn.Linear(2 * filters, hidden),
@@ -62,19 +60,15 @@ class PairNetwork(nn.Module):
         answer = self._words(tile.answer, same.any(1), tile.real_answer)
         return torch.cat(
             [
-                self.question(question, tile.question_length[tile.question_of] + self.lead),
-                self.answer(answer, tile.answer_length + self.lead),
+                self.question(question, tile.question_length[tile.question_of]),
+                self.answer(answer, tile.answer_length),
             ],
             dim=1,
         )
 
     def _words(self, numbers: Tensor, shared: Tensor, real: Tensor) -> Tensor:
-        """The real words of `[pairs, length]`, one after the other, `[words, d + overlap]`.
-
-        Before each sentence stand the zeros that a window may start with.
-        """
-        words = torch.cat([self.vectors[numbers], self.shared(shared.long())], dim=2)
-        return F.pad(words, (0, 0, self.lead, 0))[F.pad(real, (self.lead, 0), value=True)]
+        """The real words of `[pairs, length]`, one after the other, `[words, d + overlap]`."""
+        return torch.cat([self.vectors[numbers[real]], self.shared(shared[real].long())], dim=1)
 
     def forward(self, batch: Batch) -> Tensor:
         """Log odds of being right, `[questions, candidates]`, 0 at padding."""

@@ -112,10 +112,11 @@ class Recipe:
                 changes[key] = tuple(value)
             elif not isinstance(value, wanted) or (wanted is int and isinstance(value, bool)):
                 raise QaselError(f"setting {key}: expected {_WANTED[wanted]}, got {value!r}")
-        if self.vectors and changes.get("vectors") == "":
+        changed = dataclasses.replace(self, **changes)
+        if self.vectors and not changed.vectors and not getattr(changed, "encoder", ""):
             told = "setting vectors: expected a set's name or a file"
             raise QaselError(f"{told}; {self.variant} reads word vectors")
-        return dataclasses.replace(self, **changes)
+        return changed
 
     def set(self, assignments: list[str]) -> Self:
         """A copy changed by `key=value` texts, as on the command line."""

@@ -28,6 +28,9 @@ ROWS = 256
 _BLOCK = 16
 """Sentences, or channels, whose data stay in the cache while the others stream by."""
 
+# The inner loops below index slices by the loop's own number alone: for any other index the
+# compiler checks whether it is negative, and then it does not vectorise (three times slower).
+
 
 class MaxOverTime(nn.Module):
     """Convolutions of several kernel sizes, the maximum over time, then ReLU.
@@ -149,21 +152,23 @@ def _maxima(products, starts, lengths, wide, best, place):  # pragma: no cover
     start = 1 - kernel if wide else 0
     for s in prange(len(starts)):
         window = np.empty(channels, dtype=np.float32)
+        largest, winner = best[s], place[s]
         for t in range(start, lengths[s]):
             first = max(0, -t)
             row = starts[s] + t
             window[:] = products[row + first, first * channels : (first + 1) * channels]
             for j in range(first + 1, min(kernel, lengths[s] - t)):
+                tap = products[row + j, j * channels : (j + 1) * channels]
                 for c in range(channels):
-                    window[c] += products[row + j, j * channels + c]
+                    window[c] += tap[c]
             if t == start:
-                best[s, :] = window
-                place[s, :] = t
+                largest[:] = window
+                winner[:] = t
             else:
                 for c in range(channels):
-                    better = window[c] > best[s, c]
-                    best[s, c] = window[c] if better else best[s, c]
-                    place[s, c] = t if better else place[s, c]
+                    better = window[c] > largest[c]
+                    largest[c] = window[c] if better else largest[c]
+                    winner[c] = t if better else winner[c]
 
 
 @njit(inline="always")
@@ -184,14 +189,15 @@ def _to_weights(words, size, starts, lengths, place, gradient, rows):  # pragma:
     for lane in prange(-(-channels // _BLOCK)):
         for block in range(0, sentences, _BLOCK):
             for c in range(lane * _BLOCK, min((lane + 1) * _BLOCK, channels)):
-                out = rows[c]
                 for s in range(block, min(block + _BLOCK, sentences)):
                     g = gradient[s, c]
                     if g != 0.0:
-                        before, begin, count = _inside(place[s, c], lengths[s], size, len(out))
-                        source = words[starts[s] * size + begin :]
+                        before, begin, count = _inside(place[s, c], lengths[s], size, len(rows[c]))
+                        first = starts[s] * size + begin
+                        source = words[first : first + count]
+                        out = rows[c, before : before + count]
                         for i in range(count):
-                            out[before + i] += g * source[i]
+                            out[i] += g * source[i]
 
 
 @njit(parallel=True, cache=True, fastmath={"nsz", "contract", "reassoc"})
@@ -204,8 +210,9 @@ def _to_words(target, size, starts, lengths, place, gradient, rows):  # pragma: 
                 for c in range(block, min(block + _BLOCK, channels)):
                     g = gradient[s, c]
                     if g != 0.0:
-                        source = rows[c]
-                        before, begin, count = _inside(place[s, c], lengths[s], size, len(source))
-                        out = target[starts[s] * size + begin :]
+                        before, begin, count = _inside(place[s, c], lengths[s], size, len(rows[c]))
+                        first = starts[s] * size + begin
+                        source = rows[c, before : before + count]
+                        out = target[first : first + count]
                         for i in range(count):
-                            out[i] += g * source[before + i]
+                            out[i] += g * source[i]

@@ -98,6 +98,11 @@ def seconds_an_epoch(step, data, size):
     return spent * len(data) / sum(len(batch.index) for batch in batches[1:])
 
 
+def peak():
+    """The most memory that this process has held, in GiB."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+
+
 def matrix_rate():
     """Floating-point operations a second of a large matrix product."""
     a = torch.randn(2048, 2048)
@@ -138,35 +143,41 @@ def test_training_against_a_plain_prototype(capsys):
     taps = sum(c.weight.numel() for c in ranker.network.aggregate.convolutions)
     # One product forward, two backward: what a dense convolution of the real words would need.
     useful = 3 * 2 * taps * data.words
-    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
     with capsys.disabled():
         print(
             f"\nCA(list) on {name}, {torch.get_num_threads()} threads: prototype "
             f"{prototype:.1f} s an epoch, ours {ours:.1f} s: {prototype / ours:.1f} times as fast"
             f"\nmatrix product {rate / 1e9:.0f} GFLOP/s; the convolution's work, counted dense and "
             f"without padding, at {useful / ours / 1e9:.0f} GFLOP/s: "
-            f"{100 * useful / ours / rate:.0f} % of it; peak memory {memory:.1f} GiB"
+            f"{100 * useful / ours / rate:.0f} % of it; peak memory {peak():.1f} GiB"
         )
     assert prototype > ours
 
 
 def trecqa_epoch():
-    """Seconds an epoch of PRI(list), and the peak of this process in GiB."""
+    """Seconds an epoch of PRI(list), and two peaks of this process in GiB.
+
+    Of usual batches, and of one of the 30 questions with the most words: no batch of the first
+    30 epochs of five seeds has half as many.
+    """
     raw, vectors = load("trecqa")
     data, matrix = encoded(raw, vectors)
     _, step = trainable(recipe("PRI(list)", "trecqa"), vectors, matrix)
-    # The batch with the most words is the one that needs the most memory.
+    epoch = seconds_an_epoch(step, data, 30)
+    usual = peak()
     work = data.count * data.questions.length
     step(data.batch(work.argsort(descending=True)[:30]))
-    epoch = seconds_an_epoch(step, data, 30)
-    return epoch, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+    return epoch, usual, peak()
 
 
 def test_memory_of_a_trecqa_epoch(capsys):
     load("trecqa")  # skips without the data
     # A process of its own: the peak of this one may be an earlier test's.
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
-        epoch, memory = pool.submit(trecqa_epoch).result()
+        epoch, usual, worst = pool.submit(trecqa_epoch).result()
     with capsys.disabled():
-        print(f"\nPRI(list) on TREC-QA: about {epoch:.0f} s an epoch, peak {memory:.1f} GiB")
-    assert memory < 3
+        print(
+            f"\nPRI(list) on TREC-QA: about {epoch:.0f} s an epoch, peak {usual:.1f} GiB; "
+            f"{worst:.1f} GiB if its 30 largest questions met in one batch"
+        )
+    assert worst < 3

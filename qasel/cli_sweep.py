@@ -91,7 +91,7 @@ def _sweep(
     from qasel.results import grid, sweep
     from qasel.results.workers import local_workers, remote_workers
 
-    todo = [recipe for recipe in recipes if not sweep.held(recipe)]
+    todo = [recipe for recipe in recipes if not sweep.held(recipe, data_dir)]
     held = len(recipes) - len(todo)
     if dry_run:
         for recipe in recipes:

@@ -34,8 +34,8 @@ class Row:
     `scores` and `per_question` map a split ("dev", "test") to measures in 0..1;
     `history` is one dict an epoch; `seconds` counts training only; `chosen` are values picked
     on dev by the run itself, such as C. `parameters` are the numbers that training set, and
-    `ranked_per_second` the candidates of the test split ranked a second, features and all; older
-    rows, and systems that learn nothing, have None.
+    `ranked_per_second` the candidates of the test split ranked a second, features and all; `data`
+    the fingerprint of the data set. Older rows, and systems that learn nothing, have None.
     """
 
     recipe: dict[str, Any]
@@ -55,6 +55,7 @@ class Row:
     chosen: dict[str, float] = field(default_factory=dict)
     parameters: int | None = None
     ranked_per_second: float | None = None
+    data: str | None = None
 
     def write(self, folder: Path | None = None) -> Path:
         """Add the row to the ledger (or to another folder), in place of an older one like it."""

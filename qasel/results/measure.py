@@ -113,6 +113,7 @@ def measure(
         chosen=history.chosen,
         parameters=parameters,
         ranked_per_second=speed.get("test"),
+        data=dataset.fingerprint,
         finished=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
     )
     if ledger:

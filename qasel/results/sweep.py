@@ -13,6 +13,7 @@ from typing import Any
 
 from tqdm import tqdm
 
+from qasel.datasets.registry import COLLECTIONS
 from qasel.errors import QaselError
 from qasel.files import require_writable
 from qasel.papers import paper as room
@@ -35,9 +36,15 @@ class Failure:
         return f"{told(self.recipe)}  [{self.recipe.slug}]: {self.reason}"
 
 
-def held(recipe: Recipe) -> bool:
-    """Whether the ledger has a row of the recipe."""
-    return (results_dir() / recipe.paper / f"{recipe.slug}.json").exists()
+def held(recipe: Recipe, data_dir: Path | None = None) -> bool:
+    """Whether the ledger has a row of the recipe, and of these data where the folder is one's own.
+
+    What such a folder holds may have changed since, and another may have the same name.
+    """
+    path = results_dir() / recipe.paper / f"{recipe.slug}.json"
+    if not path.exists() or recipe.dataset in COLLECTIONS:
+        return path.exists()
+    return Row.read(path).data == recipe.load(data_dir).fingerprint
 
 
 def check(recipes: Iterable[Recipe], out: Path, data_dir: Path | None = None) -> None:

@@ -63,6 +63,25 @@ def test_data_that_changed_are_not_told_by_their_old_scores(folder, capsys):
 
 
 @pytest.mark.filterwarnings("ignore::qasel.evaluation.TieWarning")
+def test_a_sweep_knows_its_runs_by_their_data(folder, capsys, monkeypatch):
+    def told(*more):
+        arguments = ["--variant", "word overlap", "--dataset", "./mine", "--dry-run"]
+        assert main(["sweep", "--paper", "yardsticks", *arguments]) == 0
+        return capsys.readouterr().out.splitlines()[-1]
+
+    assert run("--dataset", "./mine") == 0
+    capsys.readouterr()
+    assert told() == "0 to run, 1 held"
+    # Another folder that has the same name from where one is.
+    elsewhere = folder.parent / "elsewhere"
+    elsewhere.mkdir()
+    monkeypatch.chdir(elsewhere)
+    for name in ("train", "dev", "test"):
+        write(elsewhere / "mine" / f"{name}.tsv", LINES[:2])
+    assert told() == "1 to run, 0 held"
+
+
+@pytest.mark.filterwarnings("ignore::qasel.evaluation.TieWarning")
 def test_a_finished_run_reaches_a_ledger_that_lacks_it(folder, monkeypatch):
     assert run() == 0
     monkeypatch.setenv("QASEL_RESULTS", str(folder.parent / "another"))

@@ -195,9 +195,10 @@ def test_every_variant_learns_ranks_and_is_saved(variant, sample, tmp_path):
     assert again.rank(data.test).scores == run.scores
 
 
-def test_agent_starts_from_the_pre_ranker_and_takes_its_order(sample):
+@pytest.mark.parametrize("vectors_rate", [0.0, 0.01])
+def test_agent_starts_from_the_pre_ranker_and_takes_its_order(vectors_rate, sample):
     data, vectors = sample
-    system = make(vectors)
+    system = make(vectors, vectors_rate=vectors_rate)
     system.fit(data.train, data.dev)
     scores = system.first.rank(data.test).scores
     for question in system.in_order(data.test):

@@ -14,7 +14,7 @@ from qasel.papers.ms_ranker.reading import PairReader, Reader, WordReader
 from qasel.papers.ms_ranker.recipes import MSRankerRecipe
 from qasel.papers.ms_ranker.rewards import rewards
 from qasel.rankers.base import History
-from qasel.text import Vectors
+from qasel.text import Vectors, Vocabulary
 from qasel.text.encoders import Encoder
 from qasel.training.batching import Batch, EncodedSplit
 from qasel.training.neural import NeuralRanker
@@ -125,6 +125,10 @@ class MSRanker(NeuralRanker):
         and without a baseline, the policy collapsed on WikiQA within an epoch; whether the MLP
         from scratch was to blame was not tried apart from the rest.)
         """
+        if self.first and isinstance(self.first.vocabulary, Vocabulary):
+            # By word: sorted lists bring the words in another order.
+            numbers = self.first.vocabulary.encode(self._known())
+            vectors = self.first.network.vectors.detach()[numbers]
         agent = self.build(vectors)
         if self.first:
             before = self.first.network

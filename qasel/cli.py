@@ -43,7 +43,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # a pipe on Windows would refuse most letters
-            stream.reconfigure(encoding="utf-8")
+            # Names of files may hold bytes that are no letters at all.
+            stream.reconfigure(encoding="utf-8", errors="backslashreplace")
     warnings.formatwarning = _as_text
     try:
         status = app(

@@ -14,9 +14,13 @@ FilePath = str | os.PathLike[str]
 def write_whole(path: FilePath, text: str) -> None:
     """Write a file aside, then rename it, so that no reader ever meets half of it.
 
-    Parent folders are made; a name ending in `.gz` is compressed, without a time stamp.
+    Parent folders are made; a name ending in `.gz` is compressed, without a time stamp. A link is
+    followed. Raises `QaselError` for a folder, and for anything else that is no plain file.
     """
-    path = Path(path)
+    path = Path(path).resolve()  # a link stays one
+    if path.exists() and not path.is_file():
+        what = "a folder" if path.is_dir() else "no plain file"
+        raise QaselError(f"cannot write {shown(path)}: it is {what}; give the name of a file")
     data = text.encode("utf-8")
     if path.suffix == ".gz":
         data = gzip.compress(data, mtime=0)

@@ -31,13 +31,17 @@ def unpack(archive: Path, folder: Path) -> list[Path]:
             with tarfile.open(archive) as tar:
                 return _write(archive, _tar_members(archive, tar), tar.extractfile, folder)
     # What the two libraries raise for damaged, cut or encrypted archives.
-    except (zipfile.BadZipFile, tarfile.TarError, EOFError, zlib.error, lzma.LZMAError) as error:
+    except (
+        zipfile.BadZipFile, tarfile.TarError, EOFError, zlib.error, lzma.LZMAError,
+        UnicodeDecodeError,
+    ) as error:  # fmt: skip
         raise QaselError(f"{archive}: broken archive ({error})") from error
     except (NotImplementedError, RuntimeError) as error:
         raise QaselError(f"{archive}: archive that cannot be unpacked ({error})") from error
     except OSError as error:
-        # Damaged data: bz2 gives no number, zipfile seeks to where no file can be.
-        if error.errno in (None, errno.EINVAL):
+        # Damaged data: bz2 gives no number, zipfile seeks to where no file can be. Or a member is
+        # a file and, by another's name, a folder too.
+        if error.errno in (None, errno.EINVAL, errno.EEXIST, errno.ENOTDIR, errno.EISDIR):
             raise QaselError(f"{archive}: broken archive ({error})") from error
         raise
     raise QaselError(f"{archive}: neither a zip nor a tar archive")
@@ -82,6 +86,8 @@ def _inside(archive: Path, name: str) -> PurePosixPath:
             break
     if path.is_absolute() or depth < 0 or plain[1:2] == ":" or "\0" in plain:
         raise QaselError(f"{archive}: refused, member {name!r} leads out of the folder")
+    if not path.parts:
+        raise QaselError(f"{archive}: refused, member {name!r} has no name")
     return path
 
 

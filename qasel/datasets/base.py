@@ -129,6 +129,20 @@ class Split(Sequence[Question]):
         """Number of candidates labelled 1."""
         return sum(candidate.label == 1 for q in self.questions for candidate in q.candidates)
 
+    def require_labels(self) -> None:
+        """Raise `QaselError` for a candidate without a label."""
+        for question in self:
+            _ = question.labels
+
+    @property
+    def fingerprint(self) -> str:
+        """Sixteen hexadecimal digits over the name, all texts and labels."""
+        found = hashlib.sha256(self.name.encode())
+        for question in self:
+            rows = [(c.id, c.text, c.label) for c in question.candidates]
+            found.update(repr((question.id, question.text, rows)).encode())
+        return found.hexdigest()[:16]
+
     def where(self, keep: Callable[[Question], bool]) -> "Split":
         """The split with the questions for which `keep(question)` is true."""
         return Split(self.name, tuple(question for question in self.questions if keep(question)))
@@ -179,18 +193,13 @@ class Dataset:
     def require_labels(self) -> None:
         """Raise `QaselError` for a missing train, dev or test, or a candidate without a label."""
         for split in (self.train, self.dev, self.test, *self.splits.values()):
-            for question in split:
-                _ = question.labels
+            split.require_labels()
 
     @property
     def fingerprint(self) -> str:
         """Sixteen hexadecimal digits over all texts and labels."""
-        found = hashlib.sha256()
-        for name, split in sorted(self.splits.items()):
-            for question in split:
-                rows = [(c.id, c.text, c.label) for c in question.candidates]
-                found.update(repr((name, question.id, question.text, rows)).encode())
-        return found.hexdigest()[:16]
+        parts = [split.fingerprint for _, split in sorted(self.splits.items())]
+        return hashlib.sha256(" ".join(parts).encode()).hexdigest()[:16]
 
     @property
     def train(self) -> Split:

@@ -86,10 +86,17 @@ def json_text(where: str, record: Mapping[str, Any], key: str) -> str:
     text = record.get(key)
     if not isinstance(text, str):
         raise QaselError(f"{where}: {key!r} is missing or not a string")
+    return whole_text(where, text, key)
+
+
+def whole_text(where: str, text: str, key: str) -> str:
+    """The text; raises `QaselError` for half a surrogate pair.
+
+    JSON can spell one, and no UTF-8 file could ever hold it again.
+    """
     try:
         text.encode()
     except UnicodeEncodeError:
-        # JSON can spell half a surrogate pair, which no UTF-8 file could ever hold again.
         raise QaselError(f"{where}: {key!r} has a broken \\u escape") from None
     return text
 

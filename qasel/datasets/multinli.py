@@ -74,7 +74,7 @@ def _rows(path: Path) -> Iterator[tuple[int, list[str]]]:
         if names.count(column) != 1:
             raise QaselError(f"{path}:{number}: not one column {column!r} in the header, by tabs")
     places = [names.index(column) for column in columns]
-    least = len([name for name in names if name not in ANNOTATORS])
+    least = max(max(places) + 1, len([name for name in names if name not in ANNOTATORS]))
     for number, line in lines:
         fields = line.split("\t")
         if not least <= len(fields) <= len(names):

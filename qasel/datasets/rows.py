@@ -104,6 +104,6 @@ def _add(where: str, question: _Open, row: Row) -> None:
 
 
 def _check_id(where: str, what: str, identity: str | None) -> None:
-    """White space would tear the columns of a TREC run apart, so ids may not hold any."""
-    if identity is not None and identity.split() != [identity]:
-        raise QaselError(f"{where}: {what} id {identity!r} is blank or has white space")
+    """White space would tear the columns of a TREC run apart, and other programs end at a NUL."""
+    if identity is not None and (identity.split() != [identity] or "\0" in identity):
+        raise QaselError(f"{where}: {what} id {identity!r} is blank or has white space or a NUL")

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from qasel.datasets.base import Split
-from qasel.datasets.lines import json_text, read_json_lines, read_lines
+from qasel.datasets.lines import json_text, read_json_lines, read_lines, whole_text
 from qasel.datasets.rows import Row, group_rows
 from qasel.errors import QaselError
 from qasel.files import FilePath
@@ -86,7 +86,7 @@ def _table_rows(path: FilePath) -> Iterator[Row]:
             line=number,
             question=value["question"],
             text=value["candidate"] if value["candidate"].strip() else None,
-            label=None if label is None else int(label),
+            label=None if label is None else int(label.strip()),
             question_id=value.get("question id"),
             id=value.get("candidate id"),
         )
@@ -144,7 +144,7 @@ def _json_rows(path: FilePath, number: int, line: dict[str, Any]) -> Iterator[Ro
 def _id(where: str, value: object) -> str:
     if isinstance(value, bool) or not isinstance(value, str | int):
         raise QaselError(f"{where}: id {value!r} is not a string or a whole number")
-    return str(value)
+    return whole_text(where, str(value), "id")
 
 
 def _label(where: str, value: object) -> int | None:

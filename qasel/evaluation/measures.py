@@ -190,18 +190,20 @@ def _measure(found: Mapping[str, list[int]]) -> dict[str, dict[str, float]]:
     """`MEASURES` of ranked labels: measure → question id → value.
 
     ir_measures gets the ranks, not the scores, as strictly decreasing numbers: trec_eval
-    would break ties by candidate id, and would see scores in single precision only.
+    would break ties by candidate id, and would see scores in single precision only. Questions
+    are numbered too: it would cut an id at a NUL.
     """
     ids = [str(rank) for rank in range(max(map(len, found.values())))]
-    qrels = {qid: dict(zip(ids, flags, strict=False)) for qid, flags in found.items()}
+    number = {str(place): qid for place, qid in enumerate(found)}
+    qrels = {n: dict(zip(ids, found[qid], strict=False)) for n, qid in number.items()}
     run = {
-        qid: dict(zip(ids, map(float, range(len(flags), 0, -1)), strict=False))
-        for qid, flags in found.items()
+        n: dict(zip(ids, map(float, range(len(found[qid]), 0, -1)), strict=False))
+        for n, qid in number.items()
     }
     rows: dict[str, dict[str, float]] = {name: dict.fromkeys(found, 0.0) for name in MEASURES}
     names = {measure: name for name, measure in MEASURES.items()}
     for metric in ir_measures.pytrec_eval.iter_calc(list(names), qrels, run):
-        rows[names[metric.measure]][metric.query_id] = metric.value
+        rows[names[metric.measure]][number[metric.query_id]] = metric.value
     return rows
 
 

@@ -20,7 +20,7 @@ from qasel.rankers.base import History, Ranker
 from qasel.results.ledger import Row, code_revision, versions
 from qasel.text import Vectors, load_vectors, tokenize
 from qasel.text.contexts import completed
-from qasel.text.vectors import CONTEXTS
+from qasel.text.vectors import CONTEXTS, KNOWN
 from qasel.training import Recipe, describe_device
 
 
@@ -60,28 +60,25 @@ def measure(
     `out/SLUG` gets the checkpoint while training (a killed run goes on from
     it), then the model, the TREC runs of all splits but train, and the row,
     which the ledger gets too unless `ledger` says that the caller adds it. Raises `QaselError`
-    where `out/SLUG` is of other data: a folder of one's own may have changed since.
+    where `out/SLUG` is of other data or word vectors: files of one's own may have changed since.
     """
     folder = out / recipe.slug
     done = folder / f"{recipe.slug}.json"
-    known = recipe.dataset in COLLECTIONS  # whose contents are what the name says
     if done.exists():
-        if not known:
-            _same_data(folder, recipe.load(data_dir))
+        if not by_name(recipe):
+            _same_inputs(folder, *inputs(recipe, data_dir))
         row = Row.read(done)
         if ledger and not (results_dir() / recipe.paper / done.name).exists():
             row.write()
         return row
     revision = code_revision()
-    dataset = recipe.load(data_dir)
-    dataset.require_labels()
-    vectors = vectors_for(recipe, dataset, data_dir)
+    dataset, vectors = inputs(recipe, data_dir)
     # Before the hours of training, and after all that may be wrong with the input.
     require_writable(folder)
     if ledger:
         require_writable(results_dir() / recipe.paper)
-    if not known:
-        _same_data(folder, dataset)
+    if not by_name(recipe):
+        _same_inputs(folder, dataset, vectors)
     ranker = make_ranker(recipe, vectors, device)
     beside = {"tasks": dataset.tasks, "articles": dataset.articles}
     more = {name: given for name, given in beside.items() if given}
@@ -113,7 +110,7 @@ def measure(
         chosen=history.chosen,
         parameters=parameters,
         ranked_per_second=speed.get("test"),
-        data=dataset.fingerprint,
+        data=_fingerprint(dataset, vectors),
         finished=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
     )
     if ledger:
@@ -123,15 +120,38 @@ def measure(
     return row
 
 
-def _same_data(folder: Path, dataset: Dataset) -> None:
-    """Raise `QaselError` if a folder's run was begun on other data; note the data's fingerprint."""
-    place, now = folder / "data.sha256", dataset.fingerprint
+def by_name(recipe: Recipe) -> bool:
+    """Whether names say what the data and the word vectors are, and no files of one's own are."""
+    return recipe.dataset in COLLECTIONS and (
+        not recipe.vectors or recipe.vectors.removesuffix(CONTEXTS) in KNOWN
+    )
+
+
+def inputs(recipe: Recipe, data_dir: FilePath | None = None) -> tuple[Dataset, Vectors]:
+    """What a run reads; raises `QaselError` for candidates without a label."""
+    dataset = recipe.load(data_dir)
+    dataset.require_labels()
+    return dataset, vectors_for(recipe, dataset, data_dir)
+
+
+def is_of(row: Row, recipe: Recipe, data_dir: FilePath | None = None) -> bool:
+    """Whether a row's run read what the recipe's files hold now."""
+    return row.data == _fingerprint(*inputs(recipe, data_dir))
+
+
+def _fingerprint(dataset: Dataset, vectors: Vectors) -> str:
+    return " ".join([dataset.fingerprint, *([vectors.fingerprint] if vectors.size else [])])
+
+
+def _same_inputs(folder: Path, dataset: Dataset, vectors: Vectors) -> None:
+    """Raise `QaselError` if a folder's run was begun on other inputs; note their fingerprint."""
+    place, now = folder / "data.sha256", _fingerprint(dataset, vectors)
     if not place.exists():
         write_whole(place, now + "\n")
     elif place.read_text(encoding="utf-8").strip() != now:
         raise QaselError(
-            f"{dataset.name}: its data have changed since the run in {folder} was begun; "
-            "remove that folder, or give another one by --out, to run it anew"
+            f"{dataset.name}: its data, or the word vectors, have changed since the run in "
+            f"{folder} was begun; remove that folder, or give another one by --out, to run it anew"
         )
 
 

@@ -48,12 +48,8 @@ _Key = tuple[str, str]
 
 
 def block() -> str:
-    """What stands between the markers: a section a paper, from the ledger; test scores only."""
-    frames = {name: comparison(name) for name in PAPERS}
-    return "\n".join(
-        section(name, frame[~frame["metric"].str.startswith("dev ")])
-        for name, frame in frames.items()
-    )
+    """What stands between the markers: a section a paper, from the ledger."""
+    return "\n".join(section(name, comparison(name)) for name in PAPERS)
 
 
 def leaders(rows: Iterable[Row] | None = None) -> str:
@@ -123,9 +119,20 @@ def not_printed(paper: str, rows: Iterable[Row] | None = None) -> str:
 
 
 def section(paper: str, frame: pd.DataFrame) -> str:
-    """A paper's heading, how to read its table, the table, and what was not run."""
-    frame, cited = _own(paper, frame)
-    return f"### {PAPERS[paper]}\n\n{_told(frame, cited)}\n\n{_table(frame, _cell, verdicts=True)}"
+    """A paper's heading, how to read its table, the table of test scores, and what was not run.
+
+    Numbers that the paper prints for the dev split are only counted.
+    """
+    on_dev = frame["metric"].str.startswith("dev ")
+    dev, _ = _own(paper, frame[on_dev])
+    frame, cited = _own(paper, frame[~on_dev])
+    told = _told(frame, cited)
+    if len(dev):
+        told += (
+            f" On the dev split, of {len(dev)} more numbers: {_counts(dev)} (in the notebook, and "
+            f"by `qasel table {paper}`)."
+        )
+    return f"### {PAPERS[paper]}\n\n{told}\n\n{_table(frame, _cell, verdicts=True)}"
 
 
 def _own(paper: str, frame: pd.DataFrame) -> tuple[pd.DataFrame, int]:
@@ -153,19 +160,18 @@ def _table(frame: pd.DataFrame, cell: Callable[[Any], str], verdicts: bool = Fal
 
 
 def _tally(frame: pd.DataFrame) -> str:
+    return f"Of the {len(frame)} numbers of the paper's own systems: {_counts(frame)}"
+
+
+def _counts(frame: pd.DataFrame) -> str:
     counts = frame["verdict"].value_counts()
-    tally = ", ".join(f"{counts.get(v, 0)} {v}" for v in (REPRODUCED, BELOW, NOT_RUN))
-    return f"Of the {len(frame)} numbers of the paper's own systems: {tally}"
+    return ", ".join(f"{counts.get(v, 0)} {v}" for v in (REPRODUCED, BELOW, NOT_RUN))
 
 
 def _told(frame: pd.DataFrame, cited: int) -> str:
-    dev = frame["metric"].str.startswith("dev ")
-    split = "test split"
-    if dev.any():
-        split = "dev split" if dev.all() else "test split, or on dev where the column says so"
     text = (
         "Each cell: the paper's number / our mean over seeds ± its standard deviation, on the "
-        f"{split}. {_tally(frame)}. "
+        f"test split. {_tally(frame)}. "
         "`reproduced`: no lower than the paper less one point, or less our own 95 % interval "
         f"where that is wider (from {FEWEST} seeds on). Runs: seeds, by data set. "
     )

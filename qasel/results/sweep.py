@@ -13,13 +13,12 @@ from typing import Any
 
 from tqdm import tqdm
 
-from qasel.datasets.registry import COLLECTIONS
 from qasel.errors import QaselError
 from qasel.files import require_writable
 from qasel.papers import paper as room
 from qasel.results.grid import told
 from qasel.results.ledger import Row, results_dir
-from qasel.results.measure import measure
+from qasel.results.measure import by_name, is_of, measure
 from qasel.results.workers import Workers, take
 from qasel.text.vectors import find_vectors
 from qasel.training import Recipe
@@ -37,14 +36,14 @@ class Failure:
 
 
 def held(recipe: Recipe, data_dir: Path | None = None) -> bool:
-    """Whether the ledger has a row of the recipe, and of these data where the folder is one's own.
+    """Whether the ledger has a row of the recipe, and of what files of one's own hold now.
 
-    What such a folder holds may have changed since, and another may have the same name.
+    They may have changed since, and others may have the same name.
     """
     path = results_dir() / recipe.paper / f"{recipe.slug}.json"
-    if not path.exists() or recipe.dataset in COLLECTIONS:
+    if not path.exists() or by_name(recipe):
         return path.exists()
-    return Row.read(path).data == recipe.load(data_dir).fingerprint
+    return is_of(Row.read(path), recipe, data_dir)
 
 
 def check(recipes: Iterable[Recipe], out: Path, data_dir: Path | None = None) -> None:

@@ -1,6 +1,8 @@
 """Pre-trained word vectors by name, from the official zip, a text file or an npz file."""
 
 import functools
+import hashlib
+import tokenize
 import zipfile
 import zlib
 from collections.abc import Iterable, Sequence
@@ -25,6 +27,8 @@ KNOWN = {
     "explosion-md.300d": "spaCy en_core_web_md 3.8 vectors, pruned",
 }
 
+LARGEST = float(np.finfo(np.float32).max)
+
 CONTEXTS = "+contexts"
 """After a name: words that the set lacks get vectors too, from the texts that a run learns from."""
 
@@ -46,6 +50,13 @@ class Vectors:
     def size(self) -> int:
         """Length of one vector."""
         return self.matrix.shape[1]
+
+    @property
+    def fingerprint(self) -> str:
+        """Sixteen hexadecimal digits over the words and their vectors."""
+        found = hashlib.sha256("\n".join(self.rows).encode())
+        found.update(self.of(list(self.rows)).tobytes())
+        return found.hexdigest()[:16]
 
     def __contains__(self, word: str) -> bool:
         return word in self.rows
@@ -160,7 +171,9 @@ def _read_zip(name: str, path: Path, keep: frozenset[str] | None) -> Vectors:
                 raise QaselError(f"{told}; unpack it, and name the file to take")
             with archive.open(texts[0]) as file:
                 return _read_text(name, f"{path}:{texts[0]}", file, keep)
-    except (zipfile.BadZipFile, zlib.error, EOFError, KeyError, RuntimeError) as error:
+    except (
+        zipfile.BadZipFile, zlib.error, EOFError, KeyError, RuntimeError, UnicodeDecodeError,
+    ) as error:  # fmt: skip
         raise QaselError(f"{path}: no readable text of word vectors in it ({error})") from error
 
 
@@ -170,14 +183,23 @@ def _read_npz(name: str, path: Path, keep: frozenset[str] | None) -> Vectors:
             words, matrix = file["words"], file["vectors"]
             # Pruned sets give several words one row.
             rows = file["rows"] if "rows" in file else np.arange(len(words))
-    except (OSError, ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile) as error:
+    # What zipfile and numpy raise for damaged and encrypted files.
+    except (
+        OSError, ValueError, KeyError, TypeError, EOFError, RuntimeError, NotImplementedError,
+        zipfile.BadZipFile, zlib.error, tokenize.TokenError,
+    ) as error:  # fmt: skip
         raise QaselError(f"{path}: not a file of word vectors ({error})") from error
     _check(path, words, rows, matrix)
     listed = words.tolist()
     if keep is not None:
         kept = [i for i, word in enumerate(listed) if word in keep]
         listed, rows = [listed[i] for i in kept], rows[kept]
-    return Vectors(name, {w: i for i, w in enumerate(listed)}, matrix[rows].astype(np.float32))
+    with np.errstate(over="ignore"):  # told below
+        taken = matrix[rows].astype(np.float32)
+    if len(bad := np.flatnonzero(~np.isfinite(taken).all(axis=1))):
+        what = f"the vector of {listed[bad[0]]!r} has numbers that are not finite"
+        raise QaselError(f"{path}: not a file of word vectors ({what})")
+    return Vectors(name, {w: i for i, w in enumerate(listed)}, taken)
 
 
 def _check(path: Path, words: np.ndarray, rows: np.ndarray, matrix: np.ndarray) -> None:
@@ -226,7 +248,8 @@ def _read_text(name: str, where: str, file: IO[bytes], keep: frozenset[str] | No
 
 
 def _numbers(fields: list[str]) -> bool:
+    """Whether they are numbers that single precision has."""
     try:
-        return all(np.isfinite(float(field)) for field in fields)
+        return all(abs(float(field)) <= LARGEST for field in fields)
     except ValueError:
         return False

@@ -14,15 +14,20 @@ from qasel.errors import QaselError
 
 
 def save(path: Path, tensors: dict[str, Tensor], values: dict[str, Any]) -> None:
-    """Write a checkpoint so that a reader sees the old one or the new one, never half."""
+    """Write a checkpoint so that a reader sees the old one or the new one, never half.
+
+    Raises `QaselError` where it cannot be written, as on a full disk.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
     aside = path.with_name(f".{path.name}.{os.getpid()}")
-    save_file(
-        {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()},
-        aside,
-        metadata={"values": json.dumps(values)},
-    )
-    aside.replace(path)
+    plain = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
+    try:
+        save_file(plain, aside, metadata={"values": json.dumps(values)})
+        aside.replace(path)
+    except (OSError, SafetensorError) as error:
+        raise QaselError(f"{path}: cannot be written ({error})") from error
+    finally:
+        aside.unlink(missing_ok=True)
 
 
 def load(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
@@ -35,6 +40,15 @@ def load(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
     except (OSError, SafetensorError, KeyError, TypeError, ValueError) as error:
         raise QaselError(f"{path}: not a readable checkpoint ({error})") from error
     return tensors, values
+
+
+def require_same(folder: Path, values: dict[str, Any], learnt_from: str) -> None:
+    """Raise `QaselError` if a checkpoint's values tell that it was learnt from something else."""
+    if values.get("learnt_from", "") != learnt_from:
+        raise QaselError(
+            f"{folder}: holds a network that learns from other data or word vectors; remove that "
+            "folder, or give another one by --out"
+        )
 
 
 def optimizer_tensors(optimizer: torch.optim.Optimizer) -> dict[str, Tensor]:

@@ -40,7 +40,12 @@ def seed_all(*parts: int) -> None:
     torch.use_deterministic_algorithms(True, warn_only=True)
     # Nothing here reads memory before writing it; filling it all the same takes time.
     torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined]
+    torch.manual_seed(joined(*parts))
+
+
+def joined(*parts: int) -> int:
+    """One seed of several integers."""
     seed = 0
     for part in parts:
         seed = seed * 1_000_003 + part
-    torch.manual_seed(seed % 2**63)
+    return seed % 2**63  # what PyTorch takes

@@ -1,5 +1,6 @@
 """A neural network as a `Ranker`: vocabulary, vectors, training, ranking, saving."""
 
+import hashlib
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
@@ -11,6 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from qasel.datasets.base import Split
+from qasel.errors import QaselError
 from qasel.evaluation import Run, evaluate
 from qasel.rankers.base import History
 from qasel.text import Vectors, Vocabulary, tokenize
@@ -24,6 +26,7 @@ from qasel.training.recipe import Recipe
 from qasel.training.saved import of_this_version, recipe_from
 from qasel.training.trainer import Schedule, TrainingData, train
 
+MODEL = "model.safetensors"
 RANK_BATCH, RANK_PAIRS = 60, 6_000
 """Questions a batch when only ranking, and pairs where lists are long (a list is never cut)."""
 
@@ -44,6 +47,7 @@ class NeuralRanker(ABC):
     network: Any  # what `build` gives
     vocabulary: Vocabulary | Subwords
     encoder: Encoder | None
+    learnt_from: str = ""  # a fingerprint of the data and the word vectors
 
     def __init__(self, recipe: Recipe, vectors: Vectors, device: torch.device) -> None:
         self.recipe = recipe
@@ -101,6 +105,7 @@ class NeuralRanker(ABC):
         on_epoch: Callable[[list[dict[str, float]]], None] | None = None,
     ) -> History:
         """Train on one split, choose the epoch on the other; see `trainer.train`."""
+        train_split.require_labels()
         self.prepare(train_split, dev_split)
         data, dev_data = self.training_data(train_split), self._on_device(dev_split)
         return train(
@@ -112,6 +117,7 @@ class NeuralRanker(ABC):
             self.schedule(),
             folder,
             on_epoch,
+            self.learnt_from,
         )
 
     def training_data(self, split: Split) -> TrainingData:
@@ -124,20 +130,33 @@ class NeuralRanker(ABC):
         seed_all(self.recipe.seed, 0)
         matrix = torch.from_numpy(self.vectors.of(self._known()))
         self.network = self.start(matrix).to(self.device)
+        self.learnt_from = self._inputs(*splits)
 
     def as_stage(self, train_split: Split, dev_split: Split, folder: Path | None) -> Self:
         """This ranker trained, as a first stage of another that works in `folder`.
 
         The stage has a folder of its own beside it, named by its recipe: all runs that start
-        from the same stage train it once.
+        from the same stage train it once. Raises `QaselError` if the stage in that folder was
+        learnt from other data or word vectors.
         """
         place = folder.parent / self.recipe.slug if folder else None
-        if place and (place / "model.safetensors").exists():
-            return self.load(place, self.vectors, self.device)
+        if place and (place / MODEL).exists():
+            stage = self.load(place, self.vectors, self.device)
+            checkpoint.require_same(
+                place, {"learnt_from": stage.learnt_from}, self._inputs(train_split, dev_split)
+            )
+            return stage
         self.fit(train_split, dev_split, place)
         if place:
             self.save(place)
         return self
+
+    def _inputs(self, *splits: Split) -> str:
+        known = [split.fingerprint for split in splits]
+        if self.vectors.size:
+            words = dict.fromkeys(word for split in splits for word in _words(split))
+            known.append(hashlib.sha256(self.vectors.of(list(words)).tobytes()).hexdigest()[:16])
+        return " ".join(known)
 
     def rank(self, split: Split) -> Run:
         """Score every candidate of `split`; labels are not looked at."""
@@ -160,9 +179,13 @@ class NeuralRanker(ABC):
     def save(self, folder: Path) -> None:
         """Write recipe, vocabulary and weights to a folder."""
         folder = Path(folder)
-        values = {"recipe": self.recipe.as_dict(), "words": self._known()[1:]}
+        values = {
+            "recipe": self.recipe.as_dict(),
+            "words": self._known()[1:],
+            "learnt_from": self.learnt_from,
+        }
         folder.mkdir(parents=True, exist_ok=True)
-        checkpoint.save(folder / "model.safetensors", self.network.state_dict(), values)
+        checkpoint.save(folder / MODEL, self.network.state_dict(), values)
         (folder / "recipe.json").write_text(json.dumps(self.recipe.as_dict(), indent=1) + "\n")
 
     @classmethod
@@ -171,12 +194,13 @@ class NeuralRanker(ABC):
 
         Raises `QaselError` for a folder that another version of the code wrote.
         """
-        weights, values = checkpoint.load(Path(folder) / "model.safetensors")
+        weights, values = checkpoint.load(Path(folder) / MODEL)
         with of_this_version(folder):
             ranker = cls(recipe_from(values["recipe"], cls.recipe_type), vectors, device)
             ranker.vocabulary = ranker._numbering(values["words"])
             ranker.network = ranker.build(weights["vectors"]).to(device)
             ranker.network.load_state_dict(weights)
+            ranker.learnt_from = values.get("learnt_from", "")
         ranker.network.eval()
         return ranker
 
@@ -196,6 +220,11 @@ class NeuralRanker(ABC):
             old = self.network.vectors
             rows = old.new_zeros(len(new), old.shape[1])
             if self.vectors.size:
+                if self.vectors.size != old.shape[1]:
+                    raise QaselError(
+                        f"word vectors {self.vectors.name!r} have {self.vectors.size} numbers each "
+                        f"now, and the model was trained with {old.shape[1]}; train it again"
+                    )
                 rows += torch.from_numpy(self.vectors.of(new)).to(old)
             self.network.vectors = nn.Parameter(torch.cat([old.data, rows]), old.requires_grad)
 

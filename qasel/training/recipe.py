@@ -6,6 +6,7 @@ import difflib
 import hashlib
 import json
 import math
+import sys
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Self
@@ -107,7 +108,8 @@ class Recipe:
                 raise QaselError(f"a recipe of {self.paper} has no setting {key!r}{hint}")
             wanted = types[key]
             if wanted is float and isinstance(value, int) and not isinstance(value, bool):
-                changes[key] = float(value)
+                # A whole number may be larger than any float; `check` refuses infinity.
+                changes[key] = float(value) if abs(value) <= sys.float_info.max else math.inf
             elif wanted is tuple and isinstance(value, list):
                 changes[key] = tuple(value)
             elif not isinstance(value, wanted) or (wanted is int and isinstance(value, bool)):

@@ -13,7 +13,7 @@ from tqdm.auto import tqdm
 
 from qasel.rankers.base import History
 from qasel.training import checkpoint
-from qasel.training.devices import seed_all
+from qasel.training.devices import joined, seed_all
 
 
 class TrainingData(Protocol):
@@ -65,6 +65,7 @@ def train(
     schedule: Schedule,
     folder: Path | None = None,
     on_epoch: Callable[[list[dict[str, float]]], None] | None = None,
+    learnt_from: str = "",
 ) -> History:
     """Train `network` in place; it ends with the weights of its best dev epoch.
 
@@ -72,14 +73,15 @@ def train(
     kept in the history (means over items: questions, or pairs). With a `folder`, the state
     after each epoch is kept there, and a run that was killed goes on from it
     to the same result, bit for bit. `on_epoch` sees the history so far (live
-    curves).
+    curves). `learnt_from` stands for all that is learnt from: raises `QaselError` if the
+    folder's state is of a run with another.
     """
     last = folder / "last.safetensors" if folder else None
     best = _Best(network)
     epochs: list[dict[str, float]] = []
     rates = [group["lr"] for group in optimizer.param_groups]
     if last and last.exists():
-        epochs = _resume(last, network, optimizer, best)
+        epochs = _resume(last, network, optimizer, best, learnt_from)
     bar = tqdm(total=schedule.epochs, initial=len(epochs), desc="training", unit="epoch")
     with bar:
         while not _finished(epochs, schedule):
@@ -92,7 +94,7 @@ def train(
             epochs.append(row)
             best.offer(network, row)
             if last:
-                _keep(last, network, optimizer, best, epochs)
+                _keep(last, network, optimizer, best, epochs, learnt_from)
             bar.update()
             bar.set_postfix(loss=f"{row['loss']:.4f}", dev_map=f"{row['dev_map']:.4f}")
             if on_epoch:
@@ -137,7 +139,7 @@ def _epoch(
     """One pass over the items; the mean of each loss, weighted by items."""
     seed_all(schedule.seed, epoch)
     network.train()
-    order = torch.Generator().manual_seed(schedule.seed * 1_000_003 + epoch)
+    order = torch.Generator().manual_seed(joined(schedule.seed, epoch))
     sums: dict[str, Tensor] = {}
     seen = 0
     with tqdm(total=len(data), desc=f"epoch {epoch}", leave=False, unit="item") as bar:
@@ -169,19 +171,30 @@ def _keep(
     optimizer: torch.optim.Optimizer,
     best: _Best,
     epochs: list[dict[str, float]],
+    learnt_from: str,
 ) -> None:
     tensors = {f"network.{name}": tensor for name, tensor in network.state_dict().items()}
     tensors |= {f"best.{name}": tensor for name, tensor in best.weights.items()}
     tensors |= checkpoint.optimizer_tensors(optimizer)
-    values = {"epochs": epochs, "best_epoch": best.epoch, "best_dev_map": best.dev_map}
+    values = {
+        "epochs": epochs,
+        "best_epoch": best.epoch,
+        "best_dev_map": best.dev_map,
+        "learnt_from": learnt_from,
+    }
     # safetensors refuses tensors that share memory.
     checkpoint.save(path, {name: tensor.clone() for name, tensor in tensors.items()}, values)
 
 
 def _resume(
-    path: Path, network: nn.Module, optimizer: torch.optim.Optimizer, best: _Best
+    path: Path,
+    network: nn.Module,
+    optimizer: torch.optim.Optimizer,
+    best: _Best,
+    learnt_from: str,
 ) -> list[dict[str, float]]:
     tensors, values = checkpoint.load(path)
+    checkpoint.require_same(path.parent, values, learnt_from)
     kept: dict[str, dict[str, Tensor]] = {"network": {}, "best": {}}
     for key, tensor in tensors.items():
         part, _, name = key.partition(".")

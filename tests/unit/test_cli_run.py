@@ -276,6 +276,14 @@ def test_what_is_told_is_utf_8_wherever_it_goes():
     assert "PRI(list→ap)" in done.stdout.decode("utf-8")
 
 
+def test_names_that_are_no_text_are_told_all_the_same():
+    script = "import sys; from qasel.cli import main; sys.exit(main())"
+    command = [sys.executable, "-c", script, "evaluate", b"\xff.run", "qrels"]
+    done = subprocess.run(command, capture_output=True)
+    assert done.returncode == 2
+    assert done.stderr.decode().startswith(r"qasel: error: \udcff.run: ")
+
+
 def test_warnings_of_ours_are_a_line_without_a_place_in_the_code():
     main([])
     assert warnings.formatwarning("ties", TieWarning, "a.py", 1) == "qasel: warning: ties\n"

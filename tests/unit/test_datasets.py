@@ -264,6 +264,10 @@ BAD_TABLES = {
     "a column twice": ("question\tcandidate\tSentence\nq\ta\tb\n", "two columns for the candidate"),
     "too few fields": ("question\tcandidate\nq\ta\nq\n", r"t\.tsv:3: 1 fields, the header has 2"),
     "too many fields": ("question\tcandidate\nq\ta\tb\n", r"t\.tsv:2: 3 fields"),
+    "a NUL in an id": (
+        "qid\tquestion\tcandidate\tlabel\na\0b\tq\ta\t1\n",
+        r"t\.tsv:2: question id 'a\\x00b' is blank or has white space or a NUL",
+    ),
     "label 2": ("question\tcandidate\tlabel\nq\ta\t2\n", r"t\.tsv:2: label '2' is not 0 or 1"),
     "no label": ("question\tcandidate\tlabel\nq\ta\t\n", r"t\.tsv:2: label ''"),
     "no candidate": ("question\tcandidate\nq\ta\nr\t \n", r"t\.tsv:3: question 'q2' has no cand"),

@@ -307,7 +307,16 @@ def test_a_tar_is_unpacked_and_harmless_links_are_left_out(tmp_path, mode):
     assert files_below(tmp_path / "out") == ["a"]
 
 
-@pytest.mark.parametrize("data", [zipped(GOOD)[40:], tarred(("a", b"x" * 9999, FILE, ""))[:-30]])
+DAMAGED = {
+    "cut zip": zipped(GOOD)[40:],
+    "cut tar": tarred(("a", b"x" * 9999, FILE, ""))[:-30],
+    "a member without a name": zipped({".": b"x"}),
+    "a file that is a folder too": zipped({"a/b": b"x", "a/b/c": b"x", "d": b""}),
+    "a name that is not UTF-8": zipped({"é": b"x"}).replace("é".encode(), b"\xff\xfe"),
+}
+
+
+@pytest.mark.parametrize("data", DAMAGED.values(), ids=DAMAGED)
 def test_a_damaged_archive_is_told(tmp_path, data):
     (tmp_path / "pack").write_bytes(data)
     with pytest.raises(QaselError, match="archive"):

@@ -165,6 +165,13 @@ def test_graded_qrels_count_as_relevant_when_positive():
     assert evaluate(Run({"q": {"a": 1.0, "b": 1.0}}), {"q": {"a": 1, "b": 2}}).tied == 0
 
 
+def test_ids_may_be_any_text():
+    # trec_eval, in C, would take the first two for one question.
+    qrels = {qid: {"x": 1, "y": 0} for qid in ("a\0b", "a\0c", "ä b", "7")}
+    run = Run({qid: {"x": 2.0, "y": 1.0} for qid in qrels})
+    assert evaluate(run, qrels).per_question["map"] == dict.fromkeys(qrels, 1.0)
+
+
 @pytest.mark.parametrize(
     ("scores", "message"),
     [

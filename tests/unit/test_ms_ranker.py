@@ -228,6 +228,14 @@ def test_runs_beside_each_other_share_the_pre_ranker(sample, tmp_path):
     assert other.first.rank(data.dev).scores == one.first.rank(data.dev).scores
 
 
+def test_a_pre_ranker_of_other_data_is_refused(sample, tmp_path):
+    data, vectors = sample
+    fewer = Split("train", data.train[1:])
+    make(vectors).fit(fewer, data.dev, tmp_path / "one")
+    with pytest.raises(QaselError, match="learns from other data or word vectors"):
+        make(vectors, threshold=0.4).fit(data.train, data.dev, tmp_path / "other")
+
+
 def test_interrupted_training_resumes_to_the_same_scores(sample, tmp_path):
     data, vectors = sample
     whole = make(vectors, decay=0.5)

@@ -2,6 +2,7 @@
 
 import json
 
+import numpy as np
 import pytest
 from ledger_rows import ledger_row
 
@@ -60,6 +61,19 @@ def test_data_that_changed_are_not_told_by_their_old_scores(folder, capsys):
     assert run() == 2
     refused(capsys, "mine", "changed", "word-overlap-0-")
     assert run("--out", "elsewhere") == 0
+
+
+@pytest.mark.filterwarnings("ignore::qasel.evaluation.TieWarning")
+def test_word_vectors_that_changed_are_not_told_by_their_old_scores(folder, capsys):
+    words = sorted({word for line in LINES for text in line[:2] for word in text.split()})
+    small = ("hidden=2", "channels=2", "kernels=(1,)", "epochs=1", "vectors=own.npz")
+    settings = [part for setting in small for part in ("--set", setting)]
+    arguments = ["hierarchical-ranking", "--dataset", "sample", *settings]
+    for value, status in ((1.0, 0), (1.0, 0), (2.0, 2)):
+        np.savez(folder.parent / "own.npz", words=words, vectors=np.full((len(words), 3), value))
+        capsys.readouterr()
+        assert main(["run", *arguments]) == status
+    refused(capsys, "word vectors, have changed", "pri-list-0-")
 
 
 @pytest.mark.filterwarnings("ignore::qasel.evaluation.TieWarning")

@@ -195,6 +195,11 @@ BAD_MULTINLI = {
         OFFICIAL + "neutral\t\tA\tB\n",
         r"\.txt:5: 4 fields, the header has 8",
     ),
+    "too few fields, the label last": (
+        "txt",
+        "label1\tlabel2\tsentence1\tsentence2\tgold_label\nA\tB\tneutral\n",
+        r"\.txt:2: 3 fields, the header has 5",
+    ),
     "too many fields": ("txt", OFFICIAL + "neutral" + "\t" * 8, r"\.txt:5: 9 fields"),
     "no pairs": ("txt", OFFICIAL.partition("\n")[0], r"\.txt: no pairs with a label"),
     "no text": ("jsonl", '{"gold_label": "neutral", "sentence1": "A"}', r"\.jsonl:1: 'sentence2'"),

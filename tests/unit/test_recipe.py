@@ -89,6 +89,7 @@ def test_bad_settings_are_refused(assignment, message):
     [
         ("hierarchical-ranking", "learning_rate=-1", "at least 0"),
         ("hierarchical-ranking", "learning_rate=1e999", "finite"),
+        ("hierarchical-ranking", f"learning_rate={10**400}", "finite"),
         ("hierarchical-ranking", "vectors_rate=-1e-5", "vectors_rate"),
         ("hierarchical-ranking", "point_weight=-1", "point_weight"),
         ("hierarchical-ranking", "k_max=-1", "k_max"),

@@ -1,4 +1,5 @@
 import gzip
+import os
 from dataclasses import replace
 
 import numpy as np
@@ -89,6 +90,19 @@ def test_ids_with_blanks_are_refused_and_leave_the_old_file(tmp_path, run):
         run.write(path)
     assert path.read_text() == "old"
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_only_plain_files_are_written(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "folder").mkdir()
+    os.mkfifo(tmp_path / "pipe")
+    for name in (".", "folder", "pipe"):
+        with pytest.raises(QaselError, match="give the name of a file"):
+            write_whole(name, "new")
+    (tmp_path / "link").symlink_to(tmp_path / "folder" / "file")
+    write_whole("link", "new")
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "folder" / "file").read_text() == "new"
 
 
 def test_a_write_that_fails_leaves_the_old_file(tmp_path, monkeypatch):

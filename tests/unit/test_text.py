@@ -1,5 +1,6 @@
 """Tokens, vocabulary, and word vectors in every form they come in."""
 
+import contextlib
 import zipfile
 
 import numpy as np
@@ -121,6 +122,7 @@ def test_npz_form_with_shared_rows(forms):
         ("the 1 2\ncat 1 x\n", "line 2"),
         ("the 1 2\ncat 1\n", "line 2"),
         ("the 1 2\ncat nan 1\n", "line 2"),
+        ("the 1 2\ncat 1e39 1\n", "line 2"),  # more than single precision has
         ("", "empty"),
     ],
 )
@@ -151,6 +153,8 @@ def test_text_that_is_not_utf_8(tmp_path):
         ({"words": "the"}, "`words`|unsized"),
         ({"vectors": [1.0, 2.0]}, "`vectors`"),
         ({"vectors": [["1", "2"], ["3", "4"]]}, "`vectors`"),
+        ({"vectors": [[1.0, 2.0], [3.0, np.nan]]}, "the vector of 'cat'"),
+        ({"vectors": [[1e39, 2.0], [3.0, 4.0]]}, "the vector of 'the'"),
     ],
 )
 def test_an_npz_file_whose_parts_do_not_fit(tmp_path, changes, message):
@@ -158,6 +162,16 @@ def test_an_npz_file_whose_parts_do_not_fit(tmp_path, changes, message):
     np.savez(path, **{"words": ["the", "cat"], "vectors": [[1.0, 2.0], [3.0, 4.0]], **changes})
     with pytest.raises(QaselError, match=rf"mine\.npz: not a file of word vectors \(.*({message})"):
         load_vectors(str(path))
+
+
+def test_a_damaged_npz_file_is_told_wherever_it_is_damaged(tmp_path):
+    path = tmp_path / "mine.npz"
+    np.savez_compressed(path, words=["the", "cat"], vectors=np.ones((2, 300)))
+    whole = path.read_bytes()
+    for place in range(0, len(whole), 7):
+        path.write_bytes(whole[:place] + bytes([whole[place] ^ 0xFF]) + whole[place + 1 :])
+        with contextlib.suppress(QaselError):  # some bytes are of no account
+            load_vectors(str(path))
 
 
 def test_missing_unknown_and_broken(forms, monkeypatch):

@@ -9,9 +9,11 @@ import time
 
 import pytest
 import torch
+from safetensors import SafetensorError
 
 from qasel.cli import main
 from qasel.datasets import load_dataset
+from qasel.datasets.base import Split
 from qasel.errors import QaselError
 from qasel.evaluation import evaluate
 from qasel.papers.hierarchical_ranking import HierarchicalRanker, recipe
@@ -92,6 +94,42 @@ def test_interrupted_training_resumes_to_the_same_scores(data, vectors, tmp_path
         return [{k: v for k, v in row.items() if k != "seconds"} for row in h.epochs]
 
     assert losses(history) == losses(expected)
+
+
+def test_a_folder_of_other_data_or_vectors_is_refused(data, vectors, tmp_path):
+    make(vectors, epochs=1).fit(data.train, data.dev, tmp_path)
+    fewer = Split("train", data.train[1:])
+    other = dataclasses.replace(vectors, matrix=vectors.matrix + 1)
+    for words, train in ((vectors, fewer), (other, data.train)):
+        with pytest.raises(QaselError, match="learns from other data or word vectors"):
+            make(words, epochs=2).fit(train, data.dev, tmp_path)
+
+
+def test_labels_that_are_not_known_are_not_learnt_from(data, vectors):
+    question = data.train[0]
+    blank = tuple(dataclasses.replace(c, label=None) for c in question.candidates)
+    train = Split("train", (dataclasses.replace(question, candidates=blank), *data.train[1:]))
+    with pytest.raises(QaselError, match="candidates without a label"):
+        make(vectors).fit(train, data.dev)
+
+
+def test_any_seed_will_do(data, vectors):
+    make(vectors, epochs=1, seed=1_700_000_000_000_000_000).fit(data.train, data.dev)
+
+
+def test_a_checkpoint_that_cannot_be_written_leaves_the_old_one(tmp_path, monkeypatch):
+    path = tmp_path / "last.safetensors"
+    checkpoint.save(path, {"a": torch.ones(1)}, {})
+
+    def full(tensors, file, metadata):
+        file.write_bytes(b"half")
+        raise SafetensorError("No space left on device")
+
+    monkeypatch.setattr(checkpoint, "save_file", full)
+    with pytest.raises(QaselError, match=r"last\.safetensors: cannot be written \(No space"):
+        checkpoint.save(path, {"a": torch.zeros(1)}, {})
+    assert checkpoint.load(path)[0]["a"] == 1
+    assert list(tmp_path.iterdir()) == [path]
 
 
 def test_saved_model_ranks_as_before_and_knows_new_words(data, vectors, tmp_path):

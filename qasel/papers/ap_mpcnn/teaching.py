@@ -1,5 +1,6 @@
 """Small helpers of the notebook: a pair taken apart, windows and weights counted, triplets."""
 
+from collections import Counter
 from collections.abc import Sequence
 from functools import partial
 from itertools import product
@@ -67,12 +68,12 @@ def touched(words: int, widths: int) -> pd.DataFrame:
 def weighted_words(ranker: APMPCNNRanker, split: Split) -> pd.DataFrame:
     """Attention over all pairs of a split, by side and kind of word.
 
-    `weight` is the mean weight as a multiple of an even one (1 / n); `most often on top` is the
-    word that most often has the largest weight of its sentence, over words of either kind.
+    `weight` is the mean weight as a multiple of an even one (1 / n); `on top` is the share of the
+    sentences whose largest weight is that of a word of this kind.
     """
     ranker.encode(split)  # so that the ranker has met all words
     found: dict[tuple[str, str], list[float]] = {}
-    tops: dict[str, list[str]] = {"question": [], "answer": []}
+    tops: Counter[tuple[str, str]] = Counter()
     for question in split:
         asked, s_1 = vectors_of(ranker, question.text)
         for candidate in question.candidates:
@@ -80,17 +81,19 @@ def weighted_words(ranker: APMPCNNRanker, split: Split) -> pd.DataFrame:
             d = cosine_matrix(s_1, s_2)
             for side, words, sums in (("question", asked, d.sum(1)), ("answer", given, d.sum(0))):
                 weights = sums.softmax(0)
-                tops[side].append(words[int(weights.argmax())])
-                for word, weight in zip(words, weights.tolist(), strict=True):
-                    kind = "content word" if is_content(word) else "stop word"
+                kinds = ["content word" if is_content(word) else "stop word" for word in words]
+                tops[side, kinds[int(weights.argmax())]] += 1
+                for kind, weight in zip(kinds, weights.tolist(), strict=True):
                     found.setdefault((side, kind), []).append(weight * len(words))
     lines = {
-        key: {"words": len(weights), "weight": float(np.mean(weights))}
+        key: {
+            "words": len(weights),
+            "weight": float(np.mean(weights)),
+            "on top": tops[key] / split.pairs,
+        }
         for key, weights in sorted(found.items(), reverse=True)
     }
     frame = pd.DataFrame.from_dict(lines, orient="index").rename_axis(["side", "kind"])
-    first = {side: pd.Series(words).mode()[0] for side, words in tops.items()}
-    frame["most often on top"] = [first[side] for side, _ in frame.index]
     return frame.astype({"words": int})
 
 

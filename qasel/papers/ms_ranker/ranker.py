@@ -128,7 +128,7 @@ class MSRanker(NeuralRanker):
         if self.first and isinstance(self.first.vocabulary, Vocabulary):
             # By word: sorted lists bring the words in another order.
             numbers = self.first.vocabulary.encode(self._known())
-            vectors = self.first.network.vectors.detach()[numbers]
+            vectors = self.first.network.vectors.detach().to(vectors)[numbers]
         agent = self.build(vectors)
         if self.first:
             before = self.first.network

@@ -75,7 +75,7 @@ OTHER = PairTask(
 
 def test_every_row_has_a_recipe_of_its_own():
     made = [recipe(name, "semeval-cqa") for name in VARIANTS]
-    assert len({one.hash for one in made}) == len(VARIANTS) == 11 + 12 + 14 + 2
+    assert len({one.hash for one in made}) == len(VARIANTS) == 11 + 12 + 14 + 4
     own = published("question-relevancy").query("kind == 'own'")
     assert set(own["row"]) == set(VARIANTS) - set(OURS)
     assert published("question-relevancy")["table"].value_counts().to_dict() == {
@@ -99,8 +99,15 @@ def test_what_the_rows_of_tables_2_and_3_see():
 
 
 def test_our_rows_see_tfidf_in_the_place_of_sets():
-    alone, both = (recipe(name, "semeval-cqa") for name in OURS)
+    alone, both, *partly = (recipe(name, "semeval-cqa") for name in OURS)
     assert [one.variant for one in (alone, both)] == ["STL-MLP, tf-idf", "MTL-MLP (QA), tf-idf"]
+    assert {one.features for one in partly} == {
+        (
+            *NAMES[:9],
+            *(f"{d} tf-idf trigram" for d in ("cosine", "manhattan", "bhattacharyya", "euclidean")),
+            "jaccard trigram",
+        )
+    }
     assert len(alone.features) == 14
     assert set(TFIDF_NAMES) | {name for name in NAMES if "embedding" in name} == set(
         alone.features

@@ -13,10 +13,11 @@ from qasel.figures.bars import paper_against_ours
 from qasel.figures.curves import curves
 from qasel.figures.diagrams import Arrow, Box, Diagram, diagrams
 from qasel.figures.heatmap import heatmap
-from qasel.papers.hierarchical_ranking import SCHEMES, VARIANTS, recipe
+from qasel.papers.hierarchical_ranking import SCHEMES, VARIANTS, claims, recipe
 from qasel.papers.hierarchical_ranking.drawings import backbone, wiring
 from qasel.papers.hierarchical_ranking.figures import (
     LAYOUT,
+    dev_and_test,
     dev_map,
     figures,
     list_loss,
@@ -184,7 +185,7 @@ def test_figures_without_runs_are_skipped_with_a_note():
     notes = []
     found = figures([], notes.append)
     assert set(found) == {"hierarchical-ranking-backbone", "hierarchical-ranking-schemes"}
-    assert len(notes) == 4
+    assert len(notes) == 5
     assert all("skipped" in note for note in notes)
 
 
@@ -194,6 +195,20 @@ def test_figure_4_needs_both_systems():
     assert figure.get_suptitle() == "Figure 4: the list loss (glove.6B.100d)"
     assert [axes.get_title(loc="left") for axes in figure.axes] == ["WikiQA"]
     assert list_loss(rows[:1]) is None
+
+
+def test_dev_beside_test_needs_some_runs():
+    rows = [row(map_=0.7 + seed / 100, seed=seed) for seed in range(claims.RUNS)]
+    for place, one in enumerate(rows):
+        one.scores["dev"]["map"] = 0.9 - place / 100  # the better on test, the worse on dev
+    figure = dev_and_test(rows)
+    assert [axes.get_title(loc="left") for axes in figure.axes] == ["WikiQA"]
+    (told,) = claims.judged_by_dev(rows)
+    assert "10 runs, whose test MAP spans 0.090" in told
+    assert "(Spearman): -1.00 (p = 0.00" in told
+    assert "MAP (0.900, PRI(list)) has a test MAP of 0.700; 9 of the others are above" in told
+    assert dev_and_test(rows[1:]) is None
+    assert claims.judged_by_dev(rows[1:]) == ["There are too few runs yet."]
 
 
 def test_tables_and_dev_curves_of_a_ledger():

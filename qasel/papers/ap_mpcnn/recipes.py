@@ -46,7 +46,10 @@ class APMPCNNRecipe(Recipe):
 
     The text leaves open, so ours: what a `batch` counts (right answers, with the lists that they
     are in; candidates where ranking is not pairwise), cross entropy as the loss then, that
-    "nearest" is meant by score, that |x − y| is a sum, and that dropout follows the hidden layer.
+    "nearest" is meant by score (with dropout on, as the loss sees it), that |x − y| is a sum
+    (TREC-QA's dev MAP, seeds 0-2: .802, with the mean .791; rows of the ledger), and that dropout
+    follows the hidden layer. Not as equation 24 has it: the loss is a mean over triplets, not a
+    sum, and the gradient of the penalty λw, not 2λw.
     """
 
     paper: str = PAPER

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 import numpy as np
 import pandas as pd
+from scipy import stats
 
 from qasel.papers.hierarchical_ranking.recipes import MAIN, PAPER
 from qasel.results.claims import HELD, Claim, judged
@@ -109,6 +110,48 @@ def answer(rows: Iterable[Row] | None = None) -> str:
         text = f"Over the seeds that both have: {'; '.join(told)}. Hearing all three helps clearly "
         text += f"in {clear or 'none'} of these {len(ran)} comparisons."
     return markdown_table(header, cells, {2, 3, 4, 5}) + "\n" + text
+
+
+RUNS = 10
+"""Fewer do not tell how two scores go together."""
+
+
+def both_splits(rows: Iterable[Row] | None = None) -> dict[str, pd.DataFrame]:
+    """Data set → system, dev MAP and test MAP of each run that counts, if they are `RUNS`.
+
+    Of each system the runs with the vectors that its row of the tables has. `rows` default to the
+    ledger.
+    """
+    lines: dict[str, list[tuple[str, float, float]]] = {}
+    for (system, dataset), choices in counted(PAPER, rows).items():
+        if dataset in DATASETS:
+            lines.setdefault(dataset, []).extend(
+                (system, row.scores["dev"]["map"], row.scores["test"]["map"])
+                for row in choices[pick(choices)]
+            )
+    return {
+        dataset: pd.DataFrame(sorted(lines[dataset]), columns=["system", "dev", "test"])
+        for dataset in DATASETS
+        if len(lines.get(dataset, ())) >= RUNS
+    }
+
+
+def judged_by_dev(rows: Iterable[Row] | None = None) -> list[str]:
+    """How dev and test MAP go together over the runs, in sentences of Markdown."""
+    told = []
+    for dataset, frame in both_splits(rows).items():
+        found = stats.spearmanr(frame["dev"], frame["test"])
+        spread = frame["test"].max() - frame["test"].min()
+        best = frame.loc[frame["dev"].idxmax()]
+        above = int((frame["test"] > best["test"]).sum())
+        told.append(
+            f"**{DATASETS[dataset]}**: {len(frame)} runs, whose test MAP spans {spread:.3f}. Rank "
+            f"correlation of dev and test (Spearman): {found.statistic:+.2f} (p = "
+            f"{found.pvalue:.2f}, as if all runs were independent). The run with the highest dev "
+            f"MAP ({best['dev']:.3f}, {best['system']}) has a test MAP of {best['test']:.3f}; "
+            f"{above} of the others are above that."
+        )
+    return told or ["There are too few runs yet."]
 
 
 def convergence(rows: Iterable[Row] | None = None) -> list[str]:

@@ -4,9 +4,18 @@ from collections.abc import Callable, Iterable, Sequence
 
 from qasel.figures.curves import curves
 from qasel.figures.diagrams import Diagram, diagrams
-from qasel.figures.style import HouseFigure
+from qasel.figures.style import (
+    GREY,
+    HouseFigure,
+    colour,
+    family,
+    house_style,
+    marker,
+    new_figure,
+)
 from qasel.layers.heads import LEVELS
 from qasel.papers.figures import drawn, table_figure
+from qasel.papers.hierarchical_ranking.claims import both_splits
 from qasel.papers.hierarchical_ranking.drawings import backbone, wiring
 from qasel.papers.hierarchical_ranking.heads import SCHEMES
 from qasel.papers.hierarchical_ranking.recipes import PAPER, recipe
@@ -31,6 +40,7 @@ def figures(
         "hierarchical-ranking-table-2": table_2(rows),
         "hierarchical-ranking-figure-4": list_loss(rows),
         "hierarchical-ranking-dev-map": dev_map(rows),
+        "hierarchical-ranking-dev-and-test": dev_and_test(rows),
     }
     return drawn(found, note)
 
@@ -128,6 +138,30 @@ def dev_map(rows: Iterable[Row]) -> HouseFigure | None:
         columns=min(len(panels), len(LEVELS)),
         peak=True,
     )
+
+
+@house_style
+def dev_and_test(rows: Iterable[Row]) -> HouseFigure | None:
+    """MAP of each run on dev, by which its epoch was chosen, and on test; a panel a data set."""
+    found = both_splits(rows)
+    if not found:
+        return None
+    figure = new_figure(1 + 6.5 * len(found), 5)
+    for axes, (dataset, frame) in zip(
+        figure.subplots(1, len(found), squeeze=False)[0], found.items(), strict=True
+    ):
+        for system, run in frame.groupby("system", sort=False):
+            told = {"color": colour(system), "marker": marker(system)}
+            axes.scatter(run["dev"], run["test"], s=46, alpha=0.8, edgecolors="white", **told)
+        families = sorted({family(system): colour(system) for system in frame["system"]}.items())
+        for name, shade in families:
+            axes.scatter([], [], s=46, color=shade, label=name)
+        for level in LEVELS:
+            axes.scatter([], [], s=46, color=GREY, marker=marker(f"({level})"), label=level)
+        axes.set(title=DATASETS[dataset], xlabel="dev MAP of a run", ylabel="test MAP")
+        axes.legend(fontsize=10, loc="center left", bbox_to_anchor=(1.01, 0.5))
+    figure.suptitle("Does dev choose the better run?")
+    return figure
 
 
 def _titled(title: str, vectors: set[str]) -> str:

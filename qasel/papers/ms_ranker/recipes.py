@@ -81,7 +81,8 @@ class MSRankerRecipe(Recipe):
     at 1e-4 to 0.67, at 3e-5 to 0.69 and then down to 0.68 in three (one seed). Cross entropy
     ("w/o Rewards") keeps the paper's rate.
 
-    An encoder reads pairs and is fine-tuned, as BERT is. A `frozen` one reads each text on its
+    An encoder reads pairs and is fine-tuned, as BERT is, with BERT's usual dropout of 0.1 (the
+    paper has 0.5 for its own network, and names no other). A `frozen` one reads each text on its
     own and never learns: the last layer's vectors of its pieces stand where those of words would
     (ELMo has a vector a word, a mix of three layers that learns).
     """
@@ -100,7 +101,7 @@ class MSRankerRecipe(Recipe):
     threshold: float = 0.5  # P_post above which a candidate becomes evidence
     no_change: float = 0.1  # the reward of a step that leaves the average precision as it is
     rewards: bool = True  # or cross entropy
-    pre_ranker: bool = True  # or candidates enter in random order, as loaded
+    pre_ranker: bool = True  # or candidates enter in random order; the agent starts from it still
     evidence: bool = True
     action: bool = True  # P_post decides what becomes evidence; or every candidate does, whole
     gate: bool = True  # or half old, half new

@@ -77,7 +77,9 @@ class RelevancyRecipe(Recipe):
 
     Not in the paper, so ours, chosen on dev: `width`, how tasks are mixed (a batch of each in
     every step, the others' losses times `auxiliary_weight`), `trigrams`, that features are
-    standardised task by task, `patience`, and of the BiLSTM its size and the `longest` text.
+    standardised task by task, `patience`, and of the BiLSTM its size and the `longest` text. (With
+    a BiLSTM `patience` is 5, to save time: with 100, as the others have, STL-BiLSTM-SIM has dev
+    MAP .694 over three seeds, and .693 with 5.)
     """
 
     paper: str = PAPER

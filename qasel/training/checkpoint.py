@@ -44,7 +44,8 @@ def load(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
 
 def require_same(folder: Path, values: dict[str, Any], learnt_from: str) -> None:
     """Raise `QaselError` if a checkpoint's values tell that it was learnt from something else."""
-    if values.get("learnt_from", "") != learnt_from:
+    # Older checkpoints do not say.
+    if values.get("learnt_from") not in (None, "", learnt_from):
         raise QaselError(
             f"{folder}: holds a network that learns from other data or word vectors; remove that "
             "folder, or give another one by --out"

@@ -66,12 +66,25 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # Whoever read our output has read enough (`qasel … | head`); what is left goes nowhere.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 141
+    except (MemoryError, RuntimeError) as error:
+        if not _short_of_memory(error):
+            raise
+        return _fail(
+            "memory is short; make room, or choose settings that need less, such as a smaller "
+            "`batch` (`--set batch=…`)"
+        )
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
         return _fail(f"{where}{error.strerror or error}")
     except (KeyboardInterrupt, typer.Abort):
         print("qasel: interrupted", file=sys.stderr)
         return 130
+
+
+def _short_of_memory(error: Exception) -> bool:
+    """PyTorch's error has a class of its own only for a GPU's memory."""
+    told = str(error).lower()
+    return isinstance(error, MemoryError) or ("memory" in told and "alloc" in told)
 
 
 def _as_text(

@@ -28,19 +28,24 @@ def compare(
     ] = None,
 ) -> None:
     """Compare systems: means, intervals, corrected tests, wins and ties, cost."""
+    from qasel.datasets.load import full_name
     from qasel.results.ledger import read_ledger
     from qasel.results.matrix import Matrix
     from qasel.results.outcomes import outcomes, set_aside
     from qasel.results.side_by_side import render
 
+    if figure and not figure.name:
+        raise QaselError("--figure: give the name of a file, without its ending")
+    dataset = [full_name(name) for name in dataset or ()]
     rows = list(read_ledger())
     found = outcomes(rows)
     aside = _told([row.recipe for row in set_aside(rows)], system or (), dataset or ())
     if not found:
         nothing = "the ledger has no runs to compare; make some with `qasel run`"
         raise QaselError("; ".join([nothing, *aside]))
+    whole = Matrix.of(found, measure)
     try:
-        matrix = Matrix.of(found, measure).only(system or (), dataset or ())
+        matrix = whole.only(system or (), dataset or ())
     except QaselError as error:
         raise QaselError("; ".join([str(error), *aside])) from None
     if not matrix.cells:
@@ -77,7 +82,7 @@ def _told(
     if not asked:
         return []
     number = f"{len(asked)} run{'s' if len(asked) > 1 else ''}"
-    text = f"{number} with other settings than the row's own: not compared"
+    text = f"{number} with other settings than the row's own, or other data: not compared"
     if not systems and not data:
         return [text]
     named = [f"{recipe['variant']} ({changed(recipe)})" for recipe in asked]

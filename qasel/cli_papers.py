@@ -18,8 +18,11 @@ def run(
         str, typer.Argument(help="A paper, e.g. hierarchical-ranking, or yardsticks.")
     ],
     variant: Annotated[
-        str, typer.Option(help="A row of the paper's tables, or `all`. Default: its own system.")
-    ] = "",
+        list[str] | None,
+        typer.Option(
+            help="A row of the paper's tables, or `all`; may be repeated. Default: its own system."
+        ),
+    ] = None,
     dataset: Annotated[
         str, typer.Option(help="A data set, or a folder: see `qasel data list`.")
     ] = "sample",
@@ -36,15 +39,15 @@ def run(
 
     from qasel.papers import configured
     from qasel.papers import paper as room
+    from qasel.results.grid import rows_of
     from qasel.results.measure import measure
     from qasel.training import resolve_device
     from qasel.training.recipe import settings
 
     place = resolve_device(device)
     home = room(paper)
-    variants = home.VARIANTS if variant == "all" else (variant or home.MAIN,)
     recipes = []
-    for name in variants:
+    for name in dict.fromkeys(rows_of(paper, variant or ())):
         chosen = configured(paper, name, dataset, settings(set_ or ()))
         recipes += [chosen.change(seed=seed) for seed in parse_seeds(seeds)]
     for chosen in recipes:

@@ -100,7 +100,7 @@ def _sweep(
         return 0
     failures = []
     if todo:
-        sweep.check(todo, out, data_dir)
+        sweep.check(todo, data_dir)
         pool = (
             remote_workers(scheduler, device)
             if scheduler

@@ -53,6 +53,8 @@ def parse(path: Path, assignments: list[str]) -> dict[str, Any]:
         key, text = _split(assignment)
         if key not in known:
             raise QaselError(f"{path.stem} has no parameter {key!r}; it has {', '.join(known)}")
+        if key in chosen:
+            raise QaselError(f"parameter {key!r} is given twice")
         chosen[key] = text if isinstance(known[key], str) else _literal(text)
         # Converted, `epochs=2.9` would run as 2 and `seed=True` as 1.
         kind = type(known[key])

@@ -13,6 +13,7 @@ from pathlib import Path
 from qasel.datasets.base import Dataset, Question, Split
 from qasel.datasets.fnc import read_fnc
 from qasel.datasets.multinli import read_multinli
+from qasel.datasets.oddities import oddities
 from qasel.datasets.pairs import PairTask
 from qasel.datasets.places import LAYOUTS, find, missing
 from qasel.datasets.registry import (
@@ -69,10 +70,12 @@ def load_dataset(
     split that the protocol leaves without questions.
     """
     text = os.fspath(name)
-    if text not in COLLECTIONS and ("/" in text or os.sep in text or Path(text).is_dir()):
+    if _is_own(text):
         kept = _protocol(text, protocol, QUESTION_PROTOCOLS, "all")
         folder = Path(text)
-        return _dataset(folder.resolve().name, kept, _filtered(_folder(folder), kept))
+        files = _folder(folder)
+        notes = tuple(oddities(folder, files))
+        return _dataset(folder.resolve().name, kept, _filtered(files.values(), kept), notes=notes)
     if text.startswith("glove.") or text not in COLLECTIONS:
         loadable = {key: value for key, value in COLLECTIONS.items() if value.protocols}
         raise QaselError(f"{unknown('data set', text, loadable)}, or a path to a folder")
@@ -87,10 +90,23 @@ def load_dataset(
     if text == "sample":
         if kept == RELATED:
             return _dataset(text, kept, _related(), scoring="semeval")
-        return _dataset(text, kept, _filtered(_folder(DATA / "sample"), kept))
+        return _dataset(text, kept, _filtered(_folder(DATA / "sample").values(), kept))
     folders = _searched(text, data_dir)
     read = _collection(text, kept, tuple(folders), _state(folders))
     return replace(read, splits=dict(read.splits))
+
+
+def full_name(dataset: str) -> str:
+    """The name of a data set as it is, or the whole path of a folder of one's own.
+
+    So that runs on two folders are two data sets, whatever they are called from where one is.
+    """
+    own = dataset not in COLLECTIONS and Path(dataset).is_dir()
+    return str(Path(dataset).resolve()) if own else dataset
+
+
+def _is_own(name: str) -> bool:
+    return name not in COLLECTIONS and ("/" in name or os.sep in name or Path(name).is_dir())
 
 
 @functools.lru_cache(maxsize=4)
@@ -152,7 +168,8 @@ def _dataset(
     shuffled = {}
     for split in splits:
         if not split:
-            raise QaselError(f"{name}: protocol {protocol!r} leaves no question in {split.name}")
+            told = f"{name}: protocol {protocol!r} leaves no question in {split.name}"
+            raise QaselError(f"{told}; it goes by labels: `qasel data describe` tells of them")
         shuffled[split.name] = split.shuffled()
     return Dataset(name, protocol, shuffled, scoring, notes)
 
@@ -167,22 +184,25 @@ def _filtered(splits: Iterable[Split], protocol: str) -> list[Split]:
     return [split.where(KEEP[protocol]) for split in splits]
 
 
-def _folder(folder: Path) -> list[Split]:
-    """The splits that a user's folder holds, each from the one file of its name."""
+def _folder(folder: Path) -> dict[Path, Split]:
+    """The splits that a user's folder holds, by the one file of its name that each is from."""
     if not folder.is_dir():
         name, _, protocol = os.fspath(folder).partition("/")
         hint = f" but a file; give its folder, {folder.parent}" if folder.exists() else ""
         if name in COLLECTIONS and protocol in COLLECTIONS[name].protocols:
-            hint = f"; name the protocol by itself: `--set protocol={protocol}`"
+            hint = (
+                f"; name the protocol by itself, `--protocol {protocol}`, of a run "
+                f"`--set protocol={protocol}`"
+            )
         raise QaselError(f"{folder}: no such folder{hint}")
-    splits = []
+    splits: dict[Path, Split] = {}
     for name in SPLITS:
         names = [f"{name}{suffix}" for suffix in (".tsv", *JSON_SUFFIXES)]
         paths = [folder / (plain + gz) for plain in names for gz in ("", ".gz")]
         there = [path for path in paths if path.is_file()]
         if len(there) > 1:
             raise QaselError(f"{folder}: {there[0].name} and {there[1].name}: keep only one")
-        splits += [read_questions(path, name) for path in there]
+        splits |= {path: read_questions(path, name) for path in there}
     if not splits:
         raise QaselError(f"{folder}: no train, dev or test file (.tsv or .jsonl, may be .gz)")
     return splits

@@ -1,6 +1,6 @@
 """Questions and candidates from tab-separated tables and JSONL: public ones and a user's own."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -115,9 +115,9 @@ def _columns(where: str, names: list[str]) -> dict[str, int]:
 def _json_rows(path: FilePath, number: int, line: dict[str, Any]) -> Iterator[Row]:
     where = f"{path}:{number}"
     question = json_text(where, line, "question")
-    ids = [line[key] for key in ("id", "qid", "question_id") if line.get(key) is not None]
-    question_id = _id(where, ids[0]) if ids else None
+    of_question = ("qid", "question_id")
     if "candidates" in line:
+        question_id = _first_id(where, line, ("id", *of_question))
         candidates = line["candidates"]
         if not isinstance(candidates, list):
             raise QaselError(f"{where}: 'candidates' is not a list")
@@ -130,15 +130,25 @@ def _json_rows(path: FilePath, number: int, line: dict[str, Any]) -> Iterator[Ro
             if not isinstance(candidate, dict):
                 raise QaselError(f"{where}: a candidate is neither a string nor an object")
             text = json_text(where, candidate, "text")
-            identity = candidate.get("id")
-            identity = None if identity is None else _id(where, identity)
+            identity = _first_id(where, candidate, ("id",))
             label = _label(where, candidate.get("label"))
             yield Row(number, question, text, label, question_id, identity, block=number)
     elif "candidate" in line:
         text = json_text(where, line, "candidate")
-        yield Row(number, question, text, _label(where, line.get("label")), question_id)
+        label = _label(where, line.get("label"))
+        # Here a line is a candidate, and so an `id` is the candidate's.
+        question_id = _first_id(where, line, of_question)
+        identity = _first_id(where, line, ("candidate_id", "cid", "id"))
+        yield Row(number, question, text, label, question_id, identity)
     else:
         raise QaselError(f"{where}: neither 'candidates' nor 'candidate' beside the question")
+
+
+def _first_id(where: str, record: Mapping[str, Any], keys: Iterable[str]) -> str | None:
+    """The value of the first of the keys that has one."""
+    found = (record[key] for key in keys if record.get(key) is not None)
+    value = next(found, None)
+    return None if value is None else _id(where, value)
 
 
 def _id(where: str, value: object) -> str:

@@ -163,7 +163,8 @@ def _check_same(run: Run, labels: Qrels, name: str) -> None:
             raise QaselError(f"run {run.tag!r} has question {qid!r}, {name} has not; {hint}")
     for qid, row in labels.items():
         if qid not in run.scores:
-            raise QaselError(f"run {run.tag!r} lacks question {qid!r} of {name}; {hint}")
+            rank = "rank those questions too, or leave out what is not to be measured"
+            raise QaselError(f"run {run.tag!r} lacks question {qid!r} of {name}; {rank}")
         scores = run.scores[qid]
         if scores.keys() != row.keys():
             for cid in row.keys() - scores.keys():

@@ -29,9 +29,8 @@ PAPERS = {
     "ap-mpcnn": "Attention-based Pairwise Multi-Perspective Convolutional Neural Network for "
     "Answer Selection in Question Answering (Mozafari, Nematbakhsh and Fatemi)",
 }
-AXES = ("paper", "variant", "dataset", "seed")
-"""Fields of a recipe that say which run it is, never among its settings."""
-OPTIONS = dict(zip(AXES, ("paper", "variant", "dataset", "seeds"), strict=True))
+OPTIONS = {"paper": "paper", "variant": "variant", "dataset": "dataset", "seed": "seeds"}
+"""Field of a recipe that says which run it is, never among its settings → the option it has."""
 ROOMS = PAPERS | {"yardsticks": "What needs no paper: baselines and fine-tuned cross-encoders"}
 """All that can be run: the papers, and a room that has no published numbers."""
 
@@ -50,12 +49,14 @@ def configured(name: str, variant: str, dataset: str, settings: Mapping[str, Any
 
     The scale comes first: it is no setting beside others, but has settings of its own.
     """
-    for key in AXES:
+    for key in OPTIONS:
         if key in settings:
             raise QaselError(f"{key!r} is no setting of a run: name it by --{OPTIONS[key]}")
+    from qasel.datasets.load import full_name  # heavy, and not needed to name the papers
+
     others = dict(settings)
     scale = others.pop("scale", "paper")
-    return paper(name).recipe(variant, dataset, scale=scale).change(**others)
+    return paper(name).recipe(variant, full_name(dataset), scale=scale).change(**others)
 
 
 def published_path(name: str) -> Path:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from itertools import product
 from typing import Any
 
+from qasel.errors import QaselError
 from qasel.papers import configured
 from qasel.papers import paper as room
 from qasel.training.recipe import Recipe
@@ -34,15 +35,28 @@ class Grid:
         Raises `QaselError` for a name that is not known and a setting that a paper does not have
         or cannot take.
         """
+        if twice := sorted(self.set.keys() & self.over.keys()):
+            raise QaselError(f"setting {twice[0]!r} is in `set` and in `over`; name it in one")
         found = []
         for name, dataset in product(self.paper, self.dataset):
-            home = room(name)
-            variants = home.VARIANTS if ALL in self.variant else self.variant or (home.MAIN,)
-            for variant, *values in product(variants, *self.over.values()):
+            for variant, *values in product(rows_of(name, self.variant), *self.over.values()):
                 settings = {**self.set, **dict(zip(self.over, values, strict=True))}
                 chosen = configured(name, variant, dataset, settings)
                 found += [chosen.change(seed=seed) for seed in self.seeds]
         return each_once(found)
+
+
+def rows_of(paper: str, asked: Sequence[str]) -> Sequence[str]:
+    """The variants asked for: none means a paper's own system, `all` every row it has.
+
+    Raises `QaselError` for `all` beside others.
+    """
+    home = room(paper)
+    if ALL not in asked:
+        return asked or (home.MAIN,)
+    if len(asked) > 1:
+        raise QaselError(f"variant {ALL!r} is all there are; leave the others out, or leave it out")
+    return home.VARIANTS
 
 
 def each_once(recipes: Iterable[Recipe]) -> list[Recipe]:

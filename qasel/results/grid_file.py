@@ -43,6 +43,8 @@ def read_grids(path: Path) -> list[Recipe]:
         where = f"{path}, line {mark.line + 1}" if mark else str(path)
         what = getattr(error, "problem", None) or error
         raise QaselError(f"{where}: cannot be read as YAML ({what})") from error
+    except RecursionError as error:
+        raise QaselError(f"{path}: cannot be read as YAML (nested too deeply)") from error
     except UnicodeDecodeError as error:
         raise QaselError(f"{path}: not a text file ({error})") from error
     return each_once(recipes)
@@ -72,6 +74,10 @@ def _fields(path: Path, loader: "SafeLoader", node: "MappingNode") -> dict[str, 
                 raise QaselError(unknown("key of a grid", str(key), dict.fromkeys(KEYS)))
             if key in fields:
                 raise QaselError(f"{key!r} a second time")
+            if value_node.id == "mapping":
+                names = [str(name.value) for name, _ in value_node.value]
+                if twice := [name for name in names if names.count(name) > 1]:
+                    raise QaselError(f"{key}: {twice[0]!r} a second time")
             fields[key] = _field(key, loader.construct_object(value_node, deep=True))
         except QaselError as error:
             raise QaselError(f"{path}, line {key_node.start_mark.line + 1}: {error}") from error

@@ -35,8 +35,8 @@ class Row:
     `history` is one dict an epoch; `seconds` counts training only; `chosen` are values picked
     on dev by the run itself, such as C. `parameters` are the numbers that training set, and
     `ranked_per_second` the candidates of the test split ranked a second, features and all; `data`
-    the fingerprints of the data set and of its words' vectors. Older rows, and systems that learn
-    nothing, have None.
+    the fingerprints of the data set, its words' vectors and its articles. Older rows, and systems
+    that learn nothing, have None.
     """
 
     recipe: dict[str, Any]

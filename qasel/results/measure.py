@@ -1,6 +1,7 @@
 """Measure a recipe: train, look at the test split once, write the ledger's row."""
 
 import datetime
+import hashlib
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -68,7 +69,8 @@ def measure(
         if not by_name(recipe):
             _same_inputs(folder, *inputs(recipe, data_dir))
         row = Row.read(done)
-        if ledger and not (results_dir() / recipe.paper / done.name).exists():
+        place = results_dir() / recipe.paper / done.name
+        if ledger and not (place.exists() and Row.read(place).data == row.data):
             row.write()
         return row
     revision = code_revision()
@@ -111,7 +113,7 @@ def measure(
         parameters=parameters,
         ranked_per_second=speed.get("test"),
         data=_fingerprint(dataset, vectors),
-        finished=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+        finished=datetime.datetime.now(datetime.UTC).isoformat(timespec="milliseconds"),
     )
     if ledger:
         row.write()
@@ -121,9 +123,12 @@ def measure(
 
 
 def by_name(recipe: Recipe) -> bool:
-    """Whether names say what the data and the word vectors are, and no files of one's own are."""
-    return recipe.dataset in COLLECTIONS and (
-        not recipe.vectors or recipe.vectors.removesuffix(CONTEXTS) in KNOWN
+    """Whether names say what is read, and no files of one's own are."""
+    corpus = getattr(recipe, "corpus", "")
+    return (
+        recipe.dataset in COLLECTIONS
+        and (not recipe.vectors or recipe.vectors.removesuffix(CONTEXTS) in KNOWN)
+        and (not corpus or corpus in COLLECTIONS)
     )
 
 
@@ -140,7 +145,13 @@ def is_of(row: Row, recipe: Recipe, data_dir: FilePath | None = None) -> bool:
 
 
 def _fingerprint(dataset: Dataset, vectors: Vectors) -> str:
-    return " ".join([dataset.fingerprint, *([vectors.fingerprint] if vectors.size else [])])
+    parts = [dataset.fingerprint]
+    if vectors.size:
+        parts.append(vectors.fingerprint)
+    if dataset.articles:
+        articles = "\n".join(dataset.articles)
+        parts.append(hashlib.sha256(articles.encode()).hexdigest()[:16])
+    return " ".join(parts)
 
 
 def _same_inputs(folder: Path, dataset: Dataset, vectors: Vectors) -> None:

@@ -135,7 +135,7 @@ def outcomes(rows: Iterable[Row] | None = None) -> list[Outcome]:
 def _standing(rows: Iterable[Row]) -> list[tuple[_Key, dict[str, list[Row]]]]:
     """The rows that count, by system but for the vectors, then data set, then by vectors."""
     by_paper: dict[str, list[Row]] = {name: [] for name in PAPERS}
-    for row in rows:
+    for row in _of_the_newest_data(rows):
         by_paper.setdefault(row.recipe["paper"], []).append(row)
     found = []
     for paper, own in by_paper.items():
@@ -148,8 +148,25 @@ def _standing(rows: Iterable[Row]) -> list[tuple[_Key, dict[str, list[Row]]]]:
     return found
 
 
+def _of_the_newest_data(rows: Iterable[Row]) -> list[Row]:
+    """The rows but for those of a folder of one's own before what it holds was changed."""
+    rows = list(rows)
+    newest = {row.recipe["dataset"]: row for row in sorted(rows, key=lambda row: row.finished)}
+
+    def stands(row: Row) -> bool:
+        name = row.recipe["dataset"]
+        return name in COLLECTIONS or _data(row) == _data(newest[name])
+
+    return [row for row in rows if stands(row)]
+
+
+def _data(row: Row) -> str:
+    """The fingerprint of a row's data set alone."""
+    return (row.data or "").partition(" ")[0]
+
+
 def set_aside(rows: Iterable[Row]) -> list[Row]:
-    """The rows that do not count: experiments with other settings than their variant's own."""
+    """The rows that do not count: experiments with other settings, and data that have changed."""
     rows = list(rows)
     counting = {
         row.hash for _, choices in _standing(rows) for group in choices.values() for row in group

@@ -46,7 +46,7 @@ def held(recipe: Recipe, data_dir: Path | None = None) -> bool:
     return is_of(Row.read(path), recipe, data_dir)
 
 
-def check(recipes: Iterable[Recipe], out: Path, data_dir: Path | None = None) -> None:
+def check(recipes: Iterable[Recipe], data_dir: Path | None = None) -> None:
     """Raise `QaselError` for a recipe whose data cannot be had, before any is run.
 
     Data sets are read, as each paper's row wants them; word vectors are only looked for.
@@ -59,7 +59,6 @@ def check(recipes: Iterable[Recipe], out: Path, data_dir: Path | None = None) ->
                 find_vectors(recipe.vectors, data_dir)
         except QaselError as error:
             raise QaselError(f"{told(recipe)}: {error}; nothing was run") from error
-    require_writable(out)
 
 
 def sweep(
@@ -73,10 +72,11 @@ def sweep(
 
     One that fails stops no other. Where a worker dies, another goes on with its run, from the
     checkpoint in `out/SLUG`; a run that four workers died of has failed. Each row is passed
-    to `tell`. A bar shows the runs done and the time left. Raises `QaselError` for a ledger that
-    cannot be written.
+    to `tell`. A bar shows the runs done and the time left. Raises `QaselError` for a ledger or
+    `out` that cannot be written.
     """
     require_writable(results_dir())
+    require_writable(out)
     recipes = list(recipes)
     failures = []
     with tqdm(total=len(recipes), desc="sweep", unit="run", smoothing=0) as bar:

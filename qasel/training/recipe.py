@@ -17,6 +17,8 @@ from qasel.errors import QaselError
 from qasel.files import FilePath
 
 SCALES = ("paper", "quick")
+_AXES = ("paper", "variant", "dataset", "seed")  # which run it is: options, and no settings
+_MOST = 2**31 - 1
 _WANTED = {
     int: "a whole number",
     float: "a number such as 0.5",
@@ -72,8 +74,9 @@ class Recipe:
                     least = "" if name in signed else " and at least 0"
                     raise QaselError(f"setting {name}: must be finite{least}, got {value}")
         for name in positive:
-            if getattr(self, name) < 1:
-                raise QaselError(f"setting {name}: must be at least 1, got {getattr(self, name)}")
+            if not 1 <= getattr(self, name) <= _MOST:
+                told = f"at least 1 and at most {_MOST}, got {getattr(self, name)}"
+                raise QaselError(f"setting {name}: must be {told}")
         for name in shares:
             if not 0 <= getattr(self, name) < 1:
                 raise QaselError(f"setting {name}: must be in [0, 1), got {getattr(self, name)}")
@@ -103,8 +106,9 @@ class Recipe:
         types = {f.name: type(getattr(self, f.name)) for f in dataclasses.fields(self)}
         for key, value in changes.items():
             if key not in types:
-                close = difflib.get_close_matches(key, types, n=1)
-                hint = f"; did you mean {close[0]!r}?" if close else f"; known: {', '.join(types)}"
+                names = [name for name in types if name not in _AXES]
+                close = difflib.get_close_matches(key, names, n=1)
+                hint = f"; did you mean {close[0]!r}?" if close else f"; known: {', '.join(names)}"
                 raise QaselError(f"a recipe of {self.paper} has no setting {key!r}{hint}")
             wanted = types[key]
             if wanted is float and isinstance(value, int) and not isinstance(value, bool):

@@ -1,5 +1,6 @@
 """The one training loop: dev MAP after each epoch, early stopping, best checkpoint, resume."""
 
+import math
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
@@ -11,6 +12,7 @@ import torch
 from torch import Tensor, nn
 from tqdm.auto import tqdm
 
+from qasel.errors import QaselError
 from qasel.rankers.base import History
 from qasel.training import checkpoint
 from qasel.training.devices import joined, seed_all
@@ -74,7 +76,7 @@ def train(
     after each epoch is kept there, and a run that was killed goes on from it
     to the same result, bit for bit. `on_epoch` sees the history so far (live
     curves). `learnt_from` stands for all that is learnt from: raises `QaselError` if the
-    folder's state is of a run with another.
+    folder's state is of a run with another, and for a loss that is not finite.
     """
     last = folder / "last.safetensors" if folder else None
     best = _Best(network)
@@ -88,6 +90,11 @@ def train(
             started = time.perf_counter()
             row = {"epoch": float(len(epochs) + 1)}
             row |= _epoch(network, optimizer, rates, losses, data, schedule, len(epochs) + 1)
+            if not math.isfinite(row["loss"]):
+                raise QaselError(
+                    f"training diverged: the loss of epoch {len(epochs) + 1} is {row['loss']}; "
+                    "try a smaller learning_rate"
+                )
             network.eval()
             row["dev_map"] = dev_map()
             row["seconds"] = time.perf_counter() - started

@@ -93,6 +93,11 @@ def test_table_in_three_forms(capsys):
         (["run", "hierarchical-ranking", "--dataset", "wikqa"], ["wikqa", "wikiqa"]),
         (["run", "hierarchical-ranking", "--set", "vectors=glove.7B"], ["glove.7B", "glove.6B"]),
         (["run", "hierarchical-ranking", "--set", "hiden=1"], ["hiden", "hidden"]),
+        (["run", "hierarchical-ranking", "--set", "seeds=3"], ["no setting 'seeds'; known: prot"]),
+        (["run", "hierarchical-ranking", "--set", f"batch={10**30}"], ["batch", "at most"]),
+        (["run", "hierarchical-ranking", "--variant", "all", "--variant", "DCA"], ["'all'"]),
+        (["notebooks", "00", "-p", "dataset=a", "-p", "dataset=b"], ["'dataset' is given twice"]),
+        (["compare", "--figure", ""], ["--figure", "the name of a file"]),
         (["run", "hierarchical-ranking", "--seeds", "a"], ["--seeds", "0,1,2"]),
         (["run", "hierarchical-ranking", "--device", "tpu"], ["tpu", "cpu"]),
         (["table", "hierarchical-ranking", "--format", "pdf"], ["pdf", "latex"]),
@@ -118,6 +123,25 @@ def test_a_run_that_cannot_start_leaves_nothing_behind(capsys, tmp_path, monkeyp
     assert main([*arguments, "--out", str(tmp_path / "runs")]) == 2
     one_error_line(capsys, "qasel data fetch wikiqa")
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    "error", [MemoryError(), RuntimeError("CUDA out of memory. Tried to allocate 2 GiB")]
+)
+def test_short_memory_is_told_in_a_line(error, capsys, monkeypatch):
+    def full(*arguments, **more):
+        raise error
+
+    monkeypatch.setattr("qasel.results.tables.comparison", full)
+    assert main(["table", "ms-ranker"]) == 2
+    one_error_line(capsys, "memory is short", "--set batch=")
+
+
+def test_rows_may_be_named_one_by_one(capsys, tmp_path):
+    arguments = ["run", "yardsticks", "--variant", "BM25", "--variant", "word overlap"]
+    assert main([*arguments, "--out", str(tmp_path)]) == 0
+    told = capsys.readouterr().out.splitlines()
+    assert [line.split("  ")[0] for line in told] == ["BM25", "word overlap"]
 
 
 def test_no_arguments_print_the_help(capsys):

@@ -152,7 +152,7 @@ def test_describe_counts():
         ("mnli", None, "cannot be loaded.*qasel data check mnli"),
         ("glove.6B", None, "unknown data set"),
         ("no/such/folder", None, "no such folder"),
-        ("sample/mixed", None, "by itself: `--set protocol=mixed`"),
+        ("sample/mixed", None, "by itself, `--protocol mixed`, of a run `--set protocol=mixed`"),
     ],
 )
 def test_what_is_not_there_is_told(no_data, name, protocol, message):
@@ -314,11 +314,18 @@ BAD_JSON = {
     "half a pair": ('{"question": "q\\ud800", "candidates": ["a"]}', "broken .u escape"),
     "an id twice": ('{"id": 1, "question": "q", "candidates": ["a"]}\n' * 2, "'1' occurs twice"),
     "ids and none": (
-        '{"id": 1, "question": "q", "candidate": "a"}\n{"question": "q", "candidate": "a"}',
+        '{"qid": 1, "question": "q", "candidate": "a"}\n{"question": "q", "candidate": "a"}',
         r"t\.jsonl:2: some questions have an id",
     ),
     "an odd id": ('{"id": [], "question": "q", "candidate": "a"}', r"id \[\] is not a string"),
 }
+
+
+def test_where_a_line_is_a_candidate_an_id_is_its_own(tmp_path):
+    lines = [{"id": f"c{i}", "question": "who", "candidate": text} for i, text in enumerate("ab")]
+    (tmp_path / "t.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    (question,) = read_questions(tmp_path / "t.jsonl")
+    assert (question.id, [c.id for c in question.candidates]) == ("q1", ["c0", "c1"])
 
 
 @pytest.mark.parametrize("case", BAD_JSON)

@@ -30,7 +30,7 @@ def folder(tmp_path, monkeypatch):
 
 
 def write(path, lines=LINES, labels=True):
-    path.parent.mkdir(exist_ok=True)
+    path.parent.mkdir(parents=True, exist_ok=True)
     rows = [("question", "candidate", "label"), *lines]
     path.write_text("".join("\t".join(map(str, row[: 2 + labels])) + "\n" for row in rows))
 
@@ -93,6 +93,51 @@ def test_a_sweep_knows_its_runs_by_their_data(folder, capsys, monkeypatch):
     for name in ("train", "dev", "test"):
         write(elsewhere / "mine" / f"{name}.tsv", LINES[:2])
     assert told() == "1 to run, 0 held"
+
+
+@pytest.mark.filterwarnings("ignore::qasel.evaluation.TieWarning")
+def test_systems_are_compared_on_the_same_data_only(folder, capsys, monkeypatch):
+    def compared(name="mine"):
+        capsys.readouterr()
+        assert main(["compare", "--dataset", name]) == 0
+        out = capsys.readouterr().out
+        return [system for system in ("BM25", "word overlap") if f"| {system} |" in out]
+
+    def other(name="./mine/"):
+        return main(["run", "yardsticks", "--variant", "BM25", "--dataset", name, "--out", "new"])
+
+    assert run() == 0
+    assert other() == 0  # the same folder, by another name
+    assert compared() == compared("../" + folder.parent.name + "/mine") == ["BM25", "word overlap"]
+    # One that has the same name from where one is.
+    for name in ("train", "dev", "test"):
+        write(folder.parent / "elsewhere" / "mine" / f"{name}.tsv")
+    monkeypatch.chdir(folder.parent / "elsewhere")
+    assert other() == 0
+    assert compared() == ["BM25"]
+    # What a folder held before.
+    monkeypatch.chdir(folder.parent)
+    write(folder / "test.tsv", [(q, c, 1 - label) for q, c, label in LINES])
+    again = ["run", "yardsticks", "--dataset", "mine", "--out", "third", "--variant", "BM25"]
+    assert main(again) == 0
+    assert compared() == ["BM25"]
+
+
+def test_describe_tells_what_is_odd(folder, capsys):
+    (folder / "dev.tsv").rename(folder / "valid.tsv")
+    write(folder / "train.tsv", [LINES[0], LINES[2]])
+    write(folder / "test.tsv", labels=False)
+    assert main(["data", "describe", "mine"]) == 0
+    notes = [line for line in capsys.readouterr().out.splitlines() if line.startswith("note: ")]
+    assert notes == [
+        "note: no dev file; training needs all three",
+        "note: not read: valid.tsv",
+        "note: train: no question has two candidates, so there is nothing to rank",
+        "note: train: 2 of 2 questions have only right or only wrong candidates, and tell nothing "
+        "of a ranking",
+        "note: test: no labels; it can be ranked, not learnt from or measured",
+        "note: test: 2 of 2 questions are in train too",
+    ]
 
 
 @pytest.mark.filterwarnings("ignore::qasel.evaluation.TieWarning")

@@ -113,6 +113,11 @@ def test_labels_that_are_not_known_are_not_learnt_from(data, vectors):
         make(vectors).fit(train, data.dev)
 
 
+def test_a_loss_that_is_not_finite_is_told(data, vectors):
+    with pytest.raises(QaselError, match="training diverged: the loss of epoch 1 is"):
+        make(vectors, learning_rate=1e30).fit(data.train, data.dev)
+
+
 def test_any_seed_will_do(data, vectors):
     make(vectors, epochs=1, seed=1_700_000_000_000_000_000).fit(data.train, data.dev)
 

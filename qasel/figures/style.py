@@ -84,7 +84,10 @@ FAMILIES = {
     "Wide convolution only": GREEN,
     "Sparse feature vector only": PURPLE,
     "Pairwise ranking only": VERMILLION,
-    "bm25": GREY,
+    "BM25": BLACK,
+    "word overlap": ORANGE,
+    "idf overlap": PURPLE,
+    "IDF overlap": PURPLE,
     "random": GREY,
 }
 """A family of systems has one colour, in every figure; others get one by their name."""

@@ -85,6 +85,7 @@ FAMILIES = {
     "Sparse feature vector only": PURPLE,
     "Pairwise ranking only": VERMILLION,
     "BM25": BLACK,
+    "bm25": BLACK,
     "word overlap": ORANGE,
     "idf overlap": PURPLE,
     "IDF overlap": PURPLE,

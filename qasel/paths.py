@@ -30,6 +30,14 @@ def results_dir() -> Path:
     return Path(os.environ.get("QASEL_RESULTS") or DATA / "results")
 
 
+def misnamed() -> str:
+    """What to add where data are not found: that QASEL_DATA names no folder, or nothing."""
+    named = os.environ.get("QASEL_DATA", "")
+    return (
+        f" (now it names {named}, which is no folder)" if named and not Path(named).is_dir() else ""
+    )
+
+
 def data_dirs(data_dir: FilePath | None = None) -> list[Path]:
     """Folders searched for data: the argument, `$QASEL_DATA`, `data/`, the user's cache."""
     import pooch

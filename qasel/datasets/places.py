@@ -6,6 +6,7 @@ from typing import NoReturn
 
 from qasel.datasets.registry import Collection
 from qasel.errors import QaselError
+from qasel.paths import misnamed
 
 LAYOUTS = {
     "wikiqa": ("wikiqa", "WikiQACorpus", "wikiqa/WikiQACorpus", "."),
@@ -49,4 +50,5 @@ def missing(known: Collection, split: str, names: Sequence[str] = ()) -> NoRetur
     raise QaselError(
         f"{known.name}: no {split} file in --data-dir, $QASEL_DATA, data/ or the user's cache "
         f"(looked under {known.folder}/{wanted}); {get}, or set QASEL_DATA to a folder that has it"
+        f"{misnamed()}"
     )

@@ -14,7 +14,7 @@ import numpy as np
 
 from qasel.errors import QaselError
 from qasel.files import FilePath
-from qasel.paths import DATA, data_dirs
+from qasel.paths import DATA, data_dirs, misnamed
 
 KNOWN = {
     "sample": "GloVe 6B 100d, cut to the words of the bundled sample (public domain)",
@@ -156,7 +156,7 @@ def find_vectors(name: str, data_dir: FilePath | None = None) -> Path:
                     return path
     raise QaselError(
         f"word vectors {name!r} not found; get them with `qasel data fetch {name}`, "
-        "or set QASEL_DATA to a folder that has them under vectors/"
+        f"or set QASEL_DATA to a folder that has them under vectors/{misnamed()}"
     )
 
 

@@ -10,6 +10,7 @@ from qasel.datasets import describe, load_dataset, read_questions
 from qasel.datasets.tables import read_table
 from qasel.datasets.trecqa import read_jacana
 from qasel.errors import QaselError
+from qasel.text import load_vectors
 
 HEADER = "QuestionID\tQuestion\tDocumentID\tDocumentTitle\tSentenceID\tSentence\tLabel"
 TABLE = f"""{HEADER}
@@ -158,6 +159,13 @@ def test_describe_counts():
 def test_what_is_not_there_is_told(no_data, name, protocol, message):
     with pytest.raises(QaselError, match=message):
         load_dataset(name, protocol)
+
+
+def test_a_folder_that_is_misspelt_is_told(no_data, monkeypatch, tmp_path):
+    monkeypatch.setenv("QASEL_DATA", str(tmp_path / "dta"))
+    for ask in (lambda: load_dataset("wikiqa"), lambda: load_vectors("glove.6B.50d")):
+        with pytest.raises(QaselError, match=r"it names .*dta, which is no folder"):
+            ask()
 
 
 def test_a_protocol_that_leaves_nothing_is_refused(tmp_path):

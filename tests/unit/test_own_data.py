@@ -1,5 +1,6 @@
 """A folder of one's own as a data set: what is refused before training, and what comes after."""
 
+import dataclasses
 import json
 
 import numpy as np
@@ -8,7 +9,9 @@ from ledger_rows import ledger_row
 
 from qasel.cli import main
 from qasel.papers.hierarchical_ranking import recipe as small
+from qasel.papers.latent_structured import recipe as structured
 from qasel.papers.yardsticks import recipe
+from qasel.results.measure import by_name
 from qasel.results.outcomes import outcomes
 from qasel.results.sweep import run_one
 
@@ -202,6 +205,13 @@ def test_a_run_is_measured_by_the_labelled_questions(folder, capsys):
     capsys.readouterr()
     assert main(["evaluate", "mine.run", "mine/test.tsv"]) == 0
     assert "MAP 75.00  MRR 75.00  P@1 50.00  (2 questions" in capsys.readouterr().out
+
+
+def test_which_runs_read_files_of_ones_own():
+    known = structured("LSP", "wikiqa")
+    assert by_name(known)
+    for change in ({"dataset": "./mine"}, {"corpus": "documents.txt"}, {"vectors": "own.txt"}):
+        assert not by_name(dataclasses.replace(known, **change))
 
 
 def test_small_settings_count_on_data_of_ones_own():

@@ -84,6 +84,7 @@ def rerun(path: Path) -> None:
         resources={"metadata": {"path": str(path.parent)}},
         store_widget_state=False,
         record_timing=False,
+        coalesce_streams=True,  # when a line arrives is chance
     )
     try:
         client.execute()

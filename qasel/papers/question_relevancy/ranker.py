@@ -22,8 +22,7 @@ from qasel.papers.question_relevancy.tasks import MAIN_TASK, Pairs, TaskBatch, T
 from qasel.rankers.base import History
 from qasel.text import Vectors, tokenize
 from qasel.text.features import cache_dir
-from qasel.text.features.distances import NAMES, VERSION, distances
-from qasel.text.features.tfidf import TFIDF_NAMES, tfidf_distances
+from qasel.text.features.by_name import Sides, distances_by_name, is_tfidf
 from qasel.training import checkpoint
 from qasel.training.devices import seed_all
 from qasel.training.saved import of_this_version, recipe_from
@@ -36,12 +35,6 @@ RANK_BATCH = 500
 """Pairs a batch when only ranking."""
 EVEN = 0.0
 """Log odds of an even chance: a candidate above it counts as relevant."""
-
-COLUMN = {name: column for column, name in enumerate((*NAMES, *TFIDF_NAMES))}
-"""Name of a distance → its column, the fourteen first."""
-
-Sides = tuple[list[str], list[str]]
-"""The left and the right texts of some pairs."""
 
 
 class RelevancyRanker:
@@ -90,7 +83,7 @@ class RelevancyRanker:
         words = (word for text in train_split.texts for word in tokenize(text))
         self.words = tuple(dict.fromkeys(words))
         sides = {name: _sides(task) for name, task in learnt.items()}
-        if self.recipe.tfidf:
+        if is_tfidf(self.recipe.features):
             self.corpus = tuple(dict.fromkeys(chain(*sides[MAIN_TASK])))
         features = {name: self.features(both) for name, both in sides.items()}
         seed_all(self.recipe.seed, 0)
@@ -128,20 +121,20 @@ class RelevancyRanker:
     def features(self, sides: Sides) -> Tensor:
         """The recipe's distances of pairs of texts, float32 `[pairs, features]`.
 
-        All fourteen are kept in the cache, so that other rows find them; those of tf-idf vectors
-        are computed where the recipe names one, with the idf of the training pairs.
+        Kept in the cache, where other rows find them. Those of tf-idf vectors have the idf of
+        the training pairs.
         """
         r = self.recipe
-        memory = Memory(cache_dir(), verbose=0)
-        compute = memory.cache(_distances, ignore=["vectors"])
-        known = (self.vectors.name, self.vectors.matrix)
-        table = compute(sides, known, r.words, r.trigrams, VERSION, vectors=self.vectors)
-        if r.tfidf:
-            compute = memory.cache(_tfidf_distances)
-            more = compute(sides, self.corpus, r.words, r.trigrams, VERSION)
-            table = np.hstack([table, more])
-        chosen = table[:, [COLUMN[name] for name in r.features]]
-        return torch.from_numpy(chosen.astype(np.float32)).to(self.device)
+        table = distances_by_name(
+            r.features,
+            sides,
+            self.vectors,
+            self.corpus,
+            words=r.words,
+            trigrams=r.trigrams,
+            memory=Memory(cache_dir(), verbose=0),
+        )
+        return torch.from_numpy(table.astype(np.float32)).to(self.device)
 
     def rank(self, split: Split) -> Run:
         """Score every candidate of `split` by the log odds of "relevant"."""
@@ -208,26 +201,6 @@ class RelevancyRanker:
             ranker.network.load_state_dict(weights)
         ranker.network.eval()
         return ranker
-
-
-def _distances(
-    sides: Sides,
-    known: tuple[str, np.ndarray],
-    words: str,
-    trigrams: str,
-    version: int,
-    *,
-    vectors: Vectors,
-) -> np.ndarray:
-    """`distances`, cached by what is quick to compare: `known` stands for `vectors`."""
-    return distances(*sides, vectors, words=words, trigrams=trigrams)
-
-
-def _tfidf_distances(
-    sides: Sides, corpus: tuple[str, ...], words: str, trigrams: str, version: int
-) -> np.ndarray:
-    """`tfidf_distances`, cached."""
-    return tfidf_distances(*sides, corpus, words=words, trigrams=trigrams)
 
 
 def _sides(task: PairTask) -> Sides:

@@ -1,4 +1,4 @@
-"""What systems make of two questions that they know by fourteen distances (paper 4)."""
+"""What systems make of two questions that they know by their distances (paper 4)."""
 
 from collections.abc import Mapping
 
@@ -6,7 +6,7 @@ import numpy as np
 
 from qasel.datasets.base import Candidate, Question, Split
 from qasel.text import tokenize
-from qasel.text.features.distances import INDEX
+from qasel.text.features.by_name import is_tfidf
 from qasel.widgets.base import escape, shade, table
 from qasel.widgets.candidates import CandidateExplorer
 from qasel.widgets.distances_drawing import drawing, strips
@@ -51,13 +51,13 @@ class DistanceExplorer(CandidateExplorer):
         found = self.systems.distances([question.text] * len(listed), [c.text for c in listed])
         verdicts = self.systems.verdicts(found, pair)
         return (
-            self._texts(question, candidate, found[pair, INDEX["jaccard unigram"]])
-            + drawing(self.strips, self.counts, found[pair], verdicts, pair)
+            self._texts(question, candidate)
+            + drawing(self.systems.names, self.strips, self.counts, found[pair], verdicts, pair)
             + self._caption()
             + _list(listed, pair, verdicts)
         )
 
-    def _texts(self, question: Question, candidate: Candidate, jaccard: float) -> str:
+    def _texts(self, question: Question, candidate: Candidate) -> str:
         """Both texts with their shared words marked, and how many words there are."""
         wording = self.systems.wording(question.text, candidate.text)
         texts = [marked(text, wording.shared) for text in (question.text, candidate.text)]
@@ -68,7 +68,7 @@ class DistanceExplorer(CandidateExplorer):
             for head, text in zip(heads, texts, strict=True)
         ]
         told = [
-            ("shared&nbsp;words", _shared(wording, jaccard)),
+            ("shared&nbsp;words", _shared(wording)),
             ("word&nbsp;vectors", _vectors(wording)),
         ]
         rows += [[f"<b>{head}</b>", escape(line)] for head, line in told]
@@ -76,14 +76,15 @@ class DistanceExplorer(CandidateExplorer):
 
     def _caption(self) -> str:
         made = {"all": "all words", "content": "words other than stop words"}
-        grams = {"characters": "three characters", "words": "three words"}
+        grams = {"characters": "three characters of one", "words": "three words"}
+        idf = "; idf is that of the training pairs" if is_tfidf(self.systems.names) else ""
         return (
             "<p><small>On the left, the distances of this pair (┃, with an arrow where it lies "
             "beyond the strip) among those of the split's relevant pairs (above the line) and "
             "irrelevant ones (below). Each side is as high as its own peak; the last bins hold the "
-            f"outermost hundredth. Sets are of {made[self.systems.words]} and of "
-            f"{grams[self.systems.trigrams]} in a row. Jaccard is a similarity: the more, the "
-            "closer.<br>On the right, what each distance does to a system's log odds: how much "
+            f"outermost hundredth. Of words count {made[self.systems.words]}, trigrams are "
+            f"{grams[self.systems.trigrams]} in a row{idf}. Jaccard is a similarity: the more, "
+            "the closer.<br>On the right, what each distance does to a system's log odds: how much "
             "higher they are than with this one alone set to its mean in training (–: the system "
             "does not see it). These parts need not add up, because the network is not linear."
             "</small></p>"
@@ -108,12 +109,12 @@ def marked(text: str, shared: frozenset[str]) -> str:
     return "".join(pieces) + escape(text[done:])
 
 
-def _shared(wording: Wording, jaccard: float) -> str:
+def _shared(wording: Wording) -> str:
     """The words that both texts have: what the Jaccard index of words counts."""
     if not wording.all:
         return "no word that counts, in either text"
     told = f"{len(wording.shared)} of {len(wording.all)} different words that count"
-    told += f" (Jaccard {number(jaccard)})"
+    told += f" (Jaccard {number(len(wording.shared) / len(wording.all))})"
     return told + (f": {_words(wording.shared)}" if wording.shared else "")
 
 

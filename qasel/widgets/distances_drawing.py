@@ -6,20 +6,14 @@ from textwrap import wrap
 
 import numpy as np
 
-from qasel.text.features.distances import NAMES
 from qasel.widgets import svg
 from qasel.widgets.base import BLUE, GREY, INK, VERMILLION
-from qasel.widgets.distances_parts import Verdict
+from qasel.widgets.distances_parts import REPRESENTATIONS, Verdict, representation
 from qasel.widgets.evidence_drawing import PALE, number
 
 COLOURS = {1: BLUE, 0: VERMILLION}
 BINS, OUTER = 30, 0.01
 """Bins of a strip, and the share of the pairs on either side that lie in its last bins."""
-GROUPS = {
-    "embedding": "Mean of the word vectors",
-    "unigram": "Set of words",
-    "trigram": "Set of trigrams",
-}
 VALUE, LEFT, RIGHT, SYSTEMS, COLUMN, LEAST = 162, 218, 440, 492, 400, 136
 """Pixels across: end of the value, edges of a strip, start of the systems' columns, their width
 together, and the least width of one."""
@@ -57,13 +51,17 @@ def strips(table: np.ndarray, labels: np.ndarray) -> list[Strip]:
 
 
 def drawing(
+    names: Sequence[str],
     spread: Sequence[Strip],
     counts: Mapping[int, int],
     values: Sequence[float],
     verdicts: Mapping[str, Verdict],
     pair: int,
 ) -> str:
-    """Strips, values and parts of one pair of a list; `counts` are the split's pairs by label."""
+    """Strips, values and parts of one pair of a list, a line for each of the distances `names`.
+
+    `counts` are the split's pairs by label.
+    """
     wide = max(LEAST, COLUMN / len(verdicts))
     largest = max(abs(part) for verdict in verdicts.values() for part in verdict.parts.values())
     shapes, y = _legend(counts), float(HEAD)
@@ -71,15 +69,16 @@ def drawing(
     for name, verdict, x in columns:
         shapes += _heading(name, verdict, pair, x, wide)
     group, told = "", []
-    for name, strip, value in zip(NAMES, spread, values, strict=True):
-        distance, representation = name.split()
-        if representation != group:
-            group = representation
+    for name, strip, value in zip(names, spread, values, strict=True):
+        if representation(name) != group:
+            group = representation(name)
             shapes.append(svg.line([(8, y), (SYSTEMS + wide * len(columns), y)], PALE, 1))
-            shapes.append(svg.text((8, y + 18), GROUPS[group], INK, 12, "start", bold=True))
+            shapes.append(
+                svg.text((8, y + 18), REPRESENTATIONS[group], INK, 12, "start", bold=True)
+            )
             y += TITLE
         middle = y + ROW / 2
-        shapes.append(svg.text((16, middle + 4), distance, INK, 12, "start"))
+        shapes.append(svg.text((16, middle + 4), name.split()[0], INK, 12, "start"))
         shapes.append(svg.text((VALUE, middle + 4), short(value), INK, 12, "end", bold=True))
         shapes += _strip(strip, value, middle)
         for _, verdict, x in columns:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, Protocol
 
 import numpy as np
@@ -12,7 +13,21 @@ from torch import Tensor
 from qasel.errors import QaselError
 from qasel.text import Vectors
 from qasel.text.features.bags import WORDS
-from qasel.text.features.distances import INDEX, distances
+from qasel.text.features.by_name import COLUMN, distances_by_name, is_tfidf
+
+REPRESENTATIONS = {
+    "embedding": "Mean of the word vectors",
+    "unigram": "Set of words",
+    "tf-idf unigram": "Words, weighted by tf-idf",
+    "tf-idf trigram": "Trigrams, weighted by tf-idf",
+    "trigram": "Set of trigrams",
+}
+"""What a distance compares, the end of its name → a title, in the order of showing."""
+
+
+def representation(name: str) -> str:
+    """What a distance compares."""
+    return name.partition(" ")[2]
 
 
 class KnowsDistances(Protocol):
@@ -20,10 +35,12 @@ class KnowsDistances(Protocol):
 
     `recipe` has the `features` (names of distances) that the network sees, the `words` and
     `trigrams` they are made of, and `lstm_layers`; the network has their `mean` and `deviation`.
+    `corpus` are the texts that idf is counted in, if a distance needs it.
     """
 
     recipe: Any
     vectors: Vectors
+    corpus: Sequence[str]
     network: Any
 
 
@@ -81,10 +98,10 @@ class Wording:
 
 
 class Systems:
-    """Rankers by name that read the same distances.
+    """Rankers by name that read the same distances, or some of them.
 
-    Raises `QaselError` when there is none, when one is not trained or reads anything but the
-    fourteen distances, and when they read different ones.
+    `names` are the distances that any of them sees. Raises `QaselError` when there is no ranker,
+    when one is not trained or reads anything but distances, and when they read different ones.
     """
 
     def __init__(self, rankers: Mapping[str, KnowsDistances]) -> None:
@@ -93,25 +110,43 @@ class Systems:
                 raise QaselError(f"{name} has no trained network to explore")
             if ranker.recipe.lstm_layers:
                 raise QaselError(f"{name} also reads the texts; give systems on distances alone")
-            if other := sorted(set(ranker.recipe.features) - set(INDEX)):
-                raise QaselError(f"{name} reads {other[0]!r}; give systems on the fourteen alone")
         sources = {(r.recipe.words, r.recipe.trigrams, r.vectors.name) for r in rankers.values()}
-        if len(sources) != 1:
-            what = "read different distances (words, trigrams or vectors); explore them apart"
+        corpora = {tuple(r.corpus) for r in rankers.values() if is_tfidf(r.recipe.features)}
+        if len(sources) != 1 or len(corpora) > 1:
+            what = "read different distances (words, trigrams, idf or vectors); explore them apart"
             raise QaselError(f"the systems {what}" if rankers else "no ranker to explore; give one")
         self.rankers = dict(rankers)
         ((self.words, self.trigrams, _),) = sources
+        self.corpus = next(iter(corpora), ())
+        order = list(REPRESENTATIONS)
+        self.names = sorted(
+            set(chain.from_iterable(r.recipe.features for r in rankers.values())),
+            key=lambda name: (order.index(representation(name)), COLUMN[name]),
+        )
         # The same vectors may have been cut to the words of different tasks. With the widest cut
         # for all, a pair has one set of distances.
         self.vectors = max((r.vectors for r in rankers.values()), key=lambda v: len(v.rows))
 
     def distances(self, left: Sequence[str], right: Sequence[str]) -> np.ndarray:
-        """All fourteen distances of pairs of texts, `[pairs, 14]`."""
-        return distances(left, right, self.vectors, words=self.words, trigrams=self.trigrams)
+        """The distances of pairs of texts, `[pairs, names]`."""
+        return distances_by_name(
+            self.names,
+            (left, right),
+            self.vectors,
+            self.corpus,
+            words=self.words,
+            trigrams=self.trigrams,
+        )
 
     def verdicts(self, table: np.ndarray, pair: int) -> dict[str, Verdict]:
-        """System → verdict on a list with these distances `[pairs, 14]`, with parts of one pair."""
-        return {name: _verdict(ranker, table, pair) for name, ranker in self.rankers.items()}
+        """System → verdict on a list with these distances, with parts of one pair."""
+        column = {name: column for column, name in enumerate(self.names)}
+        return {
+            system: _verdict(
+                ranker, table[:, [column[name] for name in ranker.recipe.features]], pair
+            )
+            for system, ranker in self.rankers.items()
+        }
 
     def tokens(self, text: str) -> tuple[str, ...]:
         """The words of a text that count."""
@@ -124,10 +159,12 @@ class Systems:
         return Wording(one & other, one | other, unknown)
 
 
-def _verdict(ranker: KnowsDistances, table: np.ndarray, pair: int) -> Verdict:
-    names, network = ranker.recipe.features, ranker.network
-    seen = table[:, [INDEX[name] for name in names]].astype(np.float32)
-    features = torch.from_numpy(seen).to(network.mean.device)
+def _verdict(ranker: KnowsDistances, seen: np.ndarray, pair: int) -> Verdict:
+    """Of a list by the distances that a ranker sees, `[pairs, features]`."""
+    network = ranker.network
+    features = torch.from_numpy(seen.astype(np.float32)).to(network.mean.device)
     features = (features - network.mean) / network.deviation
     found = parts(network, features[pair]).tolist()
-    return Verdict(log_odds(network, features), dict(zip(names, found, strict=True)))
+    return Verdict(
+        log_odds(network, features), dict(zip(ranker.recipe.features, found, strict=True))
+    )

@@ -2,7 +2,6 @@
 
 import math
 import os
-import sys
 
 import numpy as np
 import pytest
@@ -12,10 +11,11 @@ from qasel.datasets import Pair, PairTask
 from qasel.datasets.base import Candidate, Question, Split
 from qasel.errors import QaselError
 from qasel.evaluation import Run, evaluate
-from qasel.papers.question_relevancy import RelevancyRanker, load, ranker, recipe
+from qasel.papers.question_relevancy import load, ranker, recipe
 from qasel.papers.question_relevancy.model import MultiTask, moments
 from qasel.papers.question_relevancy.recipes import (
     BASELINES,
+    FOURTEEN,
     LATER_TEST,
     MAIN,
     OURS,
@@ -28,6 +28,8 @@ from qasel.papers.question_relevancy.tasks import MAIN_TASK, Pairs, TaskBatch, T
 from qasel.results.measure import vectors_for
 from qasel.results.tables import published
 from qasel.text import Vectors, load_vectors
+from qasel.text.features import by_name
+from qasel.text.features.by_name import distances_by_name
 from qasel.text.features.distances import NAMES, VERSION, distances
 from qasel.text.features.tfidf import TFIDF_NAMES, tfidf_distances
 from qasel.text.vectors import CONTEXTS
@@ -91,30 +93,28 @@ def test_what_the_rows_of_tables_2_and_3_see():
     assert not any("trigram" in name for name in some.features)
     assert some.auxiliary == ()
     less = recipe(f"{MAIN} w/o jaccard trigram", "semeval-cqa")
-    assert set(NAMES) - set(less.features) == {"jaccard trigram"}
+    assert set(FOURTEEN) - set(less.features) == {"jaccard trigram"}
+    other = recipe(f"{MAIN} w/o cosine trigram", "semeval-cqa")
+    assert set(FOURTEEN) - set(other.features) == {"cosine tf-idf trigram"}
     assert less.auxiliary == ("QA",)
     assert recipe("MTL-MLP (ALL)").auxiliary == ("QA", "FNC", "NLI")
     assert recipe(f"STL{SIM}").lstm_layers == 3
     assert recipe(STL).lstm_layers == 0
 
 
-def test_our_rows_see_tfidf_in_the_place_of_sets():
-    alone, both, *partly = (recipe(name, "semeval-cqa") for name in OURS)
+def test_words_are_binary_trigrams_weighted_and_our_rows_read_them_otherwise():
+    weighted = [
+        f"{d} tf-idf trigram" for d in ("cosine", "manhattan", "bhattacharyya", "euclidean")
+    ]
+    assert recipe(STL).features == FOURTEEN == (*NAMES[:9], *weighted, "jaccard trigram")
+    alone, both, *binary = (recipe(name, "semeval-cqa") for name in OURS)
     assert [one.variant for one in (alone, both)] == ["STL-MLP, tf-idf", "MTL-MLP (QA), tf-idf"]
-    assert {one.features for one in partly} == {
-        (
-            *NAMES[:9],
-            *(f"{d} tf-idf trigram" for d in ("cosine", "manhattan", "bhattacharyya", "euclidean")),
-            "jaccard trigram",
-        )
-    }
+    assert {one.features for one in binary} == {NAMES}
     assert len(alone.features) == 14
     assert set(TFIDF_NAMES) | {name for name in NAMES if "embedding" in name} == set(
         alone.features
     ) - {"jaccard unigram", "jaccard trigram"}
     assert (alone.auxiliary, both.auxiliary) == ((), ("QA",))
-    assert alone.tfidf
-    assert not recipe(STL).tfidf
 
 
 @pytest.mark.parametrize(
@@ -244,8 +244,10 @@ def test_texts_are_cut_and_numbered():
 def test_the_distances_are_those_of_the_recipe():
     settings = recipe(f"{STL}, Trigrams").change(words="all")
     model = ranker(settings, VECTORS, CPU)
-    found = model.features((["red cat"], ["blue cat"]))
-    expected = distances(["red cat"], ["blue cat"], VECTORS)[:, 9:]
+    pair, model.corpus = (["red cat"], ["blue cat"]), ("red cat", "a dog")
+    found = model.features(pair)
+    weighted, sets = tfidf_distances(*pair, model.corpus), distances(*pair, VECTORS)
+    expected = np.hstack([weighted[:, 4:], sets[:, 13:]])
     assert found.numpy() == pytest.approx(expected, abs=1e-6)
 
 
@@ -282,16 +284,15 @@ def test_vectors_from_contexts_go_with_the_model(tmp_path):
 
 @pytest.mark.parametrize("name", ["distances", "tfidf_distances"])
 def test_the_cache_goes_by_the_version_of_the_distances(name, monkeypatch):
-    module = sys.modules[RelevancyRanker.__module__]
     settings = recipe(OURS[0]).change(words="all")
     model = ranker(settings, VECTORS, CPU)
     model.corpus = ("red cat", "blue cat")
     pair = ["red cat"], ["blue cat"]
     before = model.features(pair)
-    made = getattr(module, name)
-    monkeypatch.setattr(module, name, lambda *given, **named: made(*given, **named) + 1)
+    made = getattr(by_name, name)
+    monkeypatch.setattr(by_name, name, lambda *given, **named: made(*given, **named) + 1)
     assert torch.equal(model.features(pair), before)
-    monkeypatch.setattr(module, "VERSION", VERSION + 1)
+    monkeypatch.setattr(by_name, "VERSION", VERSION + 1)
     assert not torch.equal(model.features(pair), before)
 
 
@@ -307,6 +308,10 @@ def test_idf_is_that_of_the_training_pairs_wherever_the_model_goes(tmp_path):
     asked = [question.text for question in train]
     given = [candidate.text for question in train for candidate in question.candidates]
     expected = tfidf_distances(*pair, asked + given)
+    chosen = distances_by_name(TFIDF_NAMES[::-1], pair, VECTORS, asked + given)
+    np.testing.assert_array_equal(chosen, expected[:, ::-1])
+    with pytest.raises(QaselError, match="unknown distance 'cosine'"):
+        distances_by_name(["cosine"], pair, VECTORS)
     model.save(tmp_path / "model")
     for one in (model, load(tmp_path / "model", VECTORS, CPU)):
         assert one.features(pair).numpy() == pytest.approx(expected, abs=1e-6)

@@ -12,6 +12,8 @@ from qasel.papers.question_relevancy.recipes import LATER_TEST, MAIN, STL, VARIA
 from qasel.results.experiments import varied
 from qasel.results.readme import beside
 from qasel.results.tables import comparison, spelled
+from qasel.text import Vectors
+from qasel.text.features.by_name import distances_by_name
 
 PAPER = "question-relevancy"
 
@@ -157,6 +159,23 @@ def test_distances_by_hand():
     table = teaching.table_of(range(14))
     assert table["unigrams"].tolist() == [4, 5, 6, 7, 8]
     assert pd.isna(table.loc["jaccard", "mean embedding"])
+
+
+def test_weights_of_trigrams_by_hand():
+    corpus = ["red cat", "red cats", "a dog", "red cat"]  # three different texts
+    frame = teaching.trigram_weights("cat cat dog", corpus, "all")
+    assert frame["count"].to_dict() == dict.fromkeys((" ca", "cat", "at "), 2) | dict.fromkeys(
+        (" do", "dog", "og "), 1
+    )
+    assert frame.loc[["cat", "at ", "dog"], "texts"].tolist() == [2, 1, 1]
+    assert frame.loc["cat", "idf"] == pytest.approx(np.log(4 / 3) + 1)
+    assert frame.index[0] == "at "  # twice in the text, in one other
+    assert (frame["weight"] ** 2).sum() == pytest.approx(1)
+    one, other = (teaching.trigram_weights(t, corpus, "all")["weight"] for t in ("red cat", "cat"))
+    cosine = distances_by_name(
+        ["cosine tf-idf trigram"], (["red cat"], ["cat"]), Vectors.empty(""), corpus
+    )
+    assert cosine[0, 0] == pytest.approx(1 - one.mul(other, fill_value=0).sum())
 
 
 def test_what_was_found_is_in_the_search_engines_order():

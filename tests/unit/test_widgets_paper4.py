@@ -13,11 +13,20 @@ from explorers import pick, plain, tables, told, write_own
 from qasel.datasets.base import Candidate, Question, Split
 from qasel.errors import QaselError
 from qasel.papers.question_relevancy import RelevancyRanker, recipe
+from qasel.papers.question_relevancy.recipes import FOURTEEN
 from qasel.text import Vectors
 from qasel.text.features.distances import NAMES
+from qasel.text.features.tfidf import TFIDF_NAMES
 from qasel.widgets.distances import LISTED, PLACES, DistanceExplorer, marked
 from qasel.widgets.distances_drawing import BINS, short, strips
-from qasel.widgets.distances_parts import Systems, Verdict, log_odds, parts
+from qasel.widgets.distances_parts import (
+    REPRESENTATIONS,
+    Systems,
+    Verdict,
+    log_odds,
+    parts,
+    representation,
+)
 
 TWO = ("manhattan unigram", "jaccard unigram")
 
@@ -43,7 +52,9 @@ def linear(features):
     return 0.25 + features @ torch.tensor([-0.5, 1.0])
 
 
-def fake(network, features=TWO, words="all", lstm_layers=0, known="abcdeijz", name="tiny"):
+def fake(
+    network, features=TWO, words="all", lstm_layers=0, known="abcdeijz", name="tiny", corpus=()
+):
     matrix = np.random.default_rng(0).standard_normal((len(known), 3)).astype(np.float32)
     return SimpleNamespace(
         recipe=SimpleNamespace(
@@ -51,6 +62,7 @@ def fake(network, features=TWO, words="all", lstm_layers=0, known="abcdeijz", na
         ),
         vectors=Vectors(name, {word: i for i, word in enumerate(known)}, matrix),
         network=network,
+        corpus=corpus,
     )
 
 
@@ -74,7 +86,11 @@ SPLIT = Split(
 def explorer():
     rankers = {
         "line": fake(Fake(linear, 1.0, 2.0)),
-        "<one>": fake(Fake(lambda x: -x[:, 0], features=1), ("cosine embedding",)),
+        "<one>": fake(
+            Fake(lambda x: -x[:, 0], features=2),
+            ("cosine tf-idf trigram", "jaccard trigram"),
+            corpus=("a b", "b c"),
+        ),
     }
     return DistanceExplorer(rankers, SPLIT)
 
@@ -118,7 +134,7 @@ def test_ties_stay_in_the_lists_order_and_large_odds_are_no_error():
     assert verdict.probability(1) == 0
 
 
-@pytest.mark.parametrize("variant", ["STL-MLP", "STL-MLP, Unigrams", "MTL-MLP (QA)"])
+@pytest.mark.parametrize("variant", ["STL-MLP", "STL-MLP, Unigrams", "STL-MLP, tf-idf"])
 def test_scores_are_those_of_the_ranker(variant):
     vectors = fake(None).vectors
     ranker = RelevancyRanker(recipe(variant), vectors, torch.device("cpu"))
@@ -184,17 +200,26 @@ def test_the_pair_in_words_by_hand(explorer):
     }
 
 
+def test_the_fourteen_and_what_they_are_of():
+    systems = Systems({"untrained": fake(Fake(linear, features=14), FOURTEEN, corpus=("a",))})
+    assert systems.names == list(FOURTEEN)
+    assert {representation(name) for name in (*NAMES, *TFIDF_NAMES)} == set(REPRESENTATIONS)
+
+
 def test_the_drawing_has_all_distances_and_parts(explorer):
     image, words = drawn(explorer), alternative(explorer)
-    assert [name for name in NAMES if f"{name} " in words] == list(NAMES)
+    assert explorer.systems.names == [*TWO, "cosine tf-idf trigram", "jaccard trigram"]
     assert "manhattan unigram 2 (line −0.250, <one> –)" in words
     assert "jaccard unigram 0.333 (line −0.333, <one> –)" in words
-    assert re.search(r"cosine embedding \S+ \(line –, <one> [+−]\d\.\d{3}\)", words)
+    assert re.search(r"cosine tf-idf trigram \S+ \(line –, <one> [+−]\d\.\d{3}\)", words)
+    titles = [">Set of words<", ">Trigrams, weighted by tf-idf<", ">Set of trigrams<"]
+    assert [title for title in titles if title in image] == titles
+    assert ">Mean of the word vectors<" not in image
     for label in ("line", "P(relevant) 0.417", "place 2 of 3", "log odds −0.333"):
         assert f">{label}<" in image
     assert ">above: 4 relevant pairs<" in image
     assert ">below: 62 irrelevant pairs<" in image
-    assert image.count("<polygon") == 2 * len(NAMES)
+    assert image.count("<polygon") == 2 * 4
 
 
 def test_the_list_has_labels_places_and_probabilities(explorer):
@@ -283,8 +308,11 @@ def test_vectors_may_be_cut_to_the_words_of_other_tasks():
         ({"IR": fake(None)}, "IR has no trained network"),
         ({"LSTM": fake(Fake(linear), lstm_layers=1)}, "LSTM also reads the texts"),
         (
-            {"more": fake(Fake(linear), features=("cosine unigram", "cosine tf-idf unigram"))},
-            "more reads 'cosine tf-idf unigram'",
+            {
+                "one": fake(Fake(linear), ("cosine tf-idf trigram",), corpus=("a",)),
+                "other": fake(Fake(linear), ("cosine tf-idf trigram",), corpus=("b",)),
+            },
+            "different distances",
         ),
         (
             {"one": fake(Fake(linear)), "other": fake(Fake(linear), words="content")},

@@ -1,6 +1,7 @@
 """What the notebook of paper 4 shows: distances one by one, ceilings, what the network holds."""
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,10 +14,12 @@ from qasel.evaluation import Run, evaluate
 from qasel.figures.style import BLUE, GREY, VERMILLION, HouseFigure, house_style, new_figure
 from qasel.papers import teaching as shared
 from qasel.papers.question_relevancy.ranker import RelevancyRanker
-from qasel.papers.question_relevancy.recipes import PAPER, RelevancyRecipe
+from qasel.papers.question_relevancy.recipes import FOURTEEN, PAPER, RelevancyRecipe
 from qasel.papers.question_relevancy.tasks import MAIN_TASK
 from qasel.text import Vectors, load_vectors
-from qasel.text.features.distances import COLUMNS, INDEX, NAMES, distances
+from qasel.text.features.bags import WORDS
+from qasel.text.features.by_name import distances_by_name
+from qasel.text.features.distances import COLUMNS
 from qasel.training.recipe import Recipe
 
 REPRESENTATIONS = {"MeanEmb": "mean embedding", "Unigrams": "unigrams", "Trigrams": "trigrams"}
@@ -74,7 +77,7 @@ def table_of(values: Sequence[float]) -> pd.DataFrame:
     """Fourteen numbers as a table: a line a distance, a column a representation."""
     frame = pd.DataFrame(
         {
-            told: {NAMES[column].split()[0]: values[column] for column in COLUMNS[name]}
+            told: {FOURTEEN[column].split()[0]: values[column] for column in COLUMNS[name]}
             for name, told in REPRESENTATIONS.items()
         }
     )
@@ -86,18 +89,46 @@ def known_vectors(recipe: RelevancyRecipe) -> Vectors:
     return load_vectors(recipe.vectors)
 
 
-def distances_of(split: Split, vectors: Vectors, recipe: RelevancyRecipe) -> np.ndarray:
-    """The fourteen distances of all pairs of a split, `[pairs, 14]`."""
+def trigram_weights(text: str, corpus: Iterable[str], words: str) -> pd.DataFrame:
+    """The trigrams of a text, heaviest first: how often, in how many texts, idf and weight.
+
+    As `tfidf` computes them, here one by one; `words` are those that count (see `Bags`).
+    """
+
+    def trigrams(text: str) -> list[str]:
+        spaced = [f" {word} " for word in WORDS[words](text)]
+        return [word[i : i + 3] for word in spaced for i in range(len(word) - 2)]
+
+    counts, known = Counter(trigrams(text)), [set(trigrams(other)) for other in set(corpus)]
+    frame = pd.DataFrame({"count": counts}).rename_axis("trigram")
+    frame["texts"] = [sum(gram in grams for grams in known) for gram in frame.index]
+    frame["idf"] = np.log((1 + len(known)) / (1 + frame["texts"])) + 1
+    weight = frame["count"] * frame["idf"]
+    frame["weight"] = weight / np.sqrt((weight**2).sum())
+    return frame.sort_values(["weight", "trigram"], ascending=[False, True])
+
+
+def distances_of(
+    split: Split, train: Split, vectors: Vectors, recipe: RelevancyRecipe
+) -> np.ndarray:
+    """The fourteen distances of all pairs of a split, `[pairs, 14]`, with the idf of `train`."""
     left = [q.text for q in split for _ in q.candidates]
     right = [c.text for q in split for c in q.candidates]
-    return distances(left, right, vectors, words=recipe.words, trigrams=recipe.trigrams)
+    return distances_by_name(
+        FOURTEEN,
+        (left, right),
+        vectors,
+        tuple(train.texts),
+        words=recipe.words,
+        trigrams=recipe.trigrams,
+    )
 
 
 def alone(split: Split, table: np.ndarray) -> pd.Series:
     """MAP of each distance as a ranker of its own: near is relevant (Jaccard: large is)."""
     ends = np.cumsum([len(question.candidates) for question in split])[:-1]
     found = {}
-    for name, column in INDEX.items():
+    for column, name in enumerate(FOURTEEN):
         sign = 1 if name.startswith("jaccard") else -1
         run = Run.from_scores(split, np.split(sign * table[:, column], ends), name)
         found[name] = evaluate(run, split).map
@@ -110,7 +141,7 @@ def seen_by_each(split: Split, table: np.ndarray) -> HouseFigure:
     labels = np.array([candidate.label for q in split for candidate in q.candidates])
     figure = new_figure(12.5, 6.6)
     grid = figure.subplots(3, 5)
-    for line, (name, told) in zip(grid, REPRESENTATIONS.items(), strict=True):
+    for line, name in zip(grid, REPRESENTATIONS, strict=True):
         for axes in line:
             axes.set_axis_off()
         for axes, column in zip(line, COLUMNS[name], strict=False):
@@ -121,7 +152,7 @@ def seen_by_each(split: Split, table: np.ndarray) -> HouseFigure:
                 chosen = np.clip(table[labels == label, column], low, high)
                 axes.hist(chosen, bins, density=True, histtype="stepfilled", color=shade, alpha=0.3)
                 axes.hist(chosen, bins, density=True, histtype="step", color=shade)
-            axes.set_title(f"{NAMES[column].split()[0]}\n{told}", fontsize=10)
+            axes.set_title(FOURTEEN[column].replace(" ", "\n", 1), fontsize=10)
             axes.set_yticks([])
             axes.grid(visible=False)
             axes.set_ylabel("share of pairs" if axes is line[0] else "", fontsize=10)
@@ -141,7 +172,7 @@ def map_of_each(found: Mapping[str, pd.Series]) -> HouseFigure:
     figure = new_figure(8.0, 5.2)
     axes = figure.subplots()
     shades = {"embedding": BLUE, "unigram": VERMILLION, "trigram": GREY}
-    colours = [shades[name.split()[1]] for name in order.index]
+    colours = [shades[name.split()[-1]] for name in order.index]
     axes.barh(range(len(order)), order, color=colours, height=0.7)
     axes.set_yticks(range(len(order)), order.index)
     axes.grid(visible=False, axis="y")

@@ -164,12 +164,12 @@ def test_distances_by_hand():
 def test_weights_of_trigrams_by_hand():
     corpus = ["red cat", "red cats", "a dog", "red cat"]  # three different texts
     frame = teaching.trigram_weights("cat cat dog", corpus, "all")
-    assert frame["count"].to_dict() == dict.fromkeys((" ca", "cat", "at "), 2) | dict.fromkeys(
-        (" do", "dog", "og "), 1
+    assert frame["count"].to_dict() == dict.fromkeys(("␣ca", "cat", "at␣"), 2) | dict.fromkeys(
+        ("␣do", "dog", "og␣"), 1
     )
-    assert frame.loc[["cat", "at ", "dog"], "texts"].tolist() == [2, 1, 1]
+    assert frame.loc[["cat", "at␣", "dog"], "texts"].tolist() == [2, 1, 1]
     assert frame.loc["cat", "idf"] == pytest.approx(np.log(4 / 3) + 1)
-    assert frame.index[0] == "at "  # twice in the text, in one other
+    assert frame.index[0] == "at␣"  # twice in the text, in one other
     assert (frame["weight"] ** 2).sum() == pytest.approx(1)
     one, other = (teaching.trigram_weights(t, corpus, "all")["weight"] for t in ("red cat", "cat"))
     cosine = distances_by_name(

@@ -105,6 +105,7 @@ def trigram_weights(text: str, corpus: Iterable[str], words: str) -> pd.DataFram
     frame["idf"] = np.log((1 + len(known)) / (1 + frame["texts"])) + 1
     weight = frame["count"] * frame["idf"]
     frame["weight"] = weight / np.sqrt((weight**2).sum())
+    frame.index = frame.index.str.replace(" ", "␣")  # else it cannot be seen
     return frame.sort_values(["weight", "trigram"], ascending=[False, True])
 
 

@@ -1,7 +1,8 @@
 """Eight distances of tf-idf vectors, which the authors of the fourteen compute in their code.
 
-The text of the paper (see `distances`) has binary unigrams and trigrams; the code published with
-it weighs them by tf-idf. Here x and y are such vectors, and the distances of two texts are
+The text of the paper (see `distances`) has binary unigrams, and trigrams of which it does not say
+that they are; the code published with it weighs both by tf-idf. Here x and y are such vectors, and
+the distances of two texts are
 
 * cosine: 1 − x·y / (|x| |y|), 0 to 1; 1 where x or y is zero, exactly 0 for the same counts;
 * Manhattan: Σ |x − y|, from 0;

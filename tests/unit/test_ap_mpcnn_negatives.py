@@ -16,11 +16,17 @@ SCORES = torch.tensor(
     ]
 )
 LABELS = torch.tensor([[1.0, 1, 0, 0, 0], [1, 0, 0, 0, 0], [0, 0, 0, 0, 0], [1, 0, 0, 0, 0]])
+# As vectors, the first list's candidates point along the axes; its first wrong one is like the first
+# right one and its last like the second, but for their lengths.
+HIDDEN = torch.zeros(4, 5, 3)
+HIDDEN[0] = torch.tensor([[1.0, 0, 0], [0, 1, 0], [9, 1, 0], [0, 0, 1], [0, 0.1, 0.02]])
+HIDDEN[1] = torch.tensor([[1.0, 1, 0], [1, 0, 0], [-1, -1, 0], [9, 9, 0], [9, 9, 0]])
 MASK = torch.arange(5) < torch.tensor([5, 3, 3, 1])[:, None]
 
 
 def chosen(count, by, scores=SCORES):
-    return [tuple(row) for row in choose(scores, LABELS, MASK, count, by).nonzero().tolist()]
+    found = choose(scores, LABELS, MASK, count, by, HIDDEN)
+    return [tuple(row) for row in found.nonzero().tolist()]
 
 
 def test_nearest_and_highest_by_hand():
@@ -31,6 +37,10 @@ def test_nearest_and_highest_by_hand():
         *((0, 1, 2), (0, 1, 3)),
         *((1, 0, 1), (1, 0, 2)),
     ]
+
+
+def test_alike_by_hand():
+    assert chosen(1, "alike") == [(0, 0, 2), (0, 1, 4), (1, 0, 1)]
 
 
 @pytest.mark.parametrize("by", NEGATIVES)
@@ -62,7 +72,7 @@ def test_triplet_loss_by_hand():
 @pytest.mark.parametrize("by", NEGATIVES)
 def test_lists_without_triplets_have_no_loss_and_no_gradient(by):
     scores = SCORES[2:].clone().requires_grad_()
-    triplets = choose(scores, LABELS[2:], MASK[2:], 8, by)
+    triplets = choose(scores, LABELS[2:], MASK[2:], 8, by, HIDDEN[2:])
     assert not triplets.any()
     loss = triplet_loss(scores, triplets, 1.0)
     assert loss == 0

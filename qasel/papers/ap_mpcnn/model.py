@@ -139,7 +139,16 @@ class APMPCNN(nn.Module):
 
     def predict(self, compared: Tensor) -> Tensor:
         """Log odds that an answer is right, `[P]`: equations 22 and 23 before the sigmoid."""
-        return self.output(self.dropout(self.hidden(compared).tanh()))[:, 0].float()
+        return self.judge(self.hidden(compared).tanh())
+
+    def judge(self, hidden: Tensor) -> Tensor:
+        """Log odds `[P]` of hidden vectors H_L `[P, hidden]`."""
+        return self.output(self.dropout(hidden))[:, 0].float()
+
+    def with_hidden(self, batch: Batch) -> tuple[Tensor, Tensor]:
+        """Log odds as `forward` has them, and H_L, `[questions, candidates, hidden]`."""
+        hidden = self.hidden(self.compared(batch)).tanh()
+        return batch.as_lists(self.judge(hidden)), batch.as_lists(hidden)
 
     def forward(self, batch: Batch) -> Tensor:
         """Log odds, `[questions, candidates]`, 0 at padding. f(q, p) is their sigmoid."""

@@ -10,15 +10,19 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-NEGATIVES = ("nearest", "highest", "random")
-"""Ways to choose: by distance to the right answer's score, by the score, or by chance."""
+NEGATIVES = ("nearest", "alike", "highest", "random")
+"""Ways to choose: by distance to the right answer's score or hidden vector, by the score, or by
+chance."""
 
 
-def choose(scores: Tensor, labels: Tensor, mask: Tensor, count: int, by: str) -> Tensor:
+def choose(
+    scores: Tensor, labels: Tensor, mask: Tensor, count: int, by: str, hidden: Tensor | None = None
+) -> Tensor:
     """At most `count` wrong answers for every right one: the triplets.
 
-    `by="nearest"`: those most similar to the right answer, which is to say that the model gives
-    them the most similar scores. `by="highest"`: those with the highest scores. `by="random"`:
+    `by="nearest"` and `by="alike"`: those most similar to the right answer, which is to say that
+    the model gives them the most similar scores, or vectors `hidden` `[questions, candidates,
+    size]` with the largest cosine. `by="highest"`: those with the highest scores. `by="random"`:
     any. A list without right or without wrong answers has no triplets, and one with fewer than
     `count` wrong answers gives them all.
     """
@@ -28,6 +32,10 @@ def choose(scores: Tensor, labels: Tensor, mask: Tensor, count: int, by: str) ->
     pairs = positive[:, :, None] & negative[:, None, :]
     if by == "nearest":
         far = (scores[:, :, None] - scores[:, None, :]).abs()
+    elif by == "alike":
+        assert hidden is not None
+        unit = F.normalize(hidden.detach(), dim=2)
+        far = -unit @ unit.mT
     elif by == "highest":
         far = (-scores[:, None, :]).expand(pairs.shape)
     else:

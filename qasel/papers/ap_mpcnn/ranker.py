@@ -63,12 +63,13 @@ class APMPCNNRanker(NeuralRanker):
 
     def losses(self, batch: Batch) -> dict[str, Tensor]:
         """The triplet loss, or cross entropy where ranking is not pairwise."""
-        r, log_odds = self.recipe, self.network(batch)
+        r = self.recipe
+        log_odds, hidden = self.network.with_hidden(batch)
         if not r.pairwise:
             wanted = batch.labels[batch.mask]
             return {"loss": F.binary_cross_entropy_with_logits(log_odds[batch.mask], wanted)}
         f = log_odds.sigmoid()
-        triplets = choose(f, batch.labels, batch.mask, r.negatives, r.negatives_by)
+        triplets = choose(f, batch.labels, batch.mask, r.negatives, r.negatives_by, hidden)
         return {"loss": triplet_loss(f, triplets, r.margin)}
 
     def scores(self, batch: Batch) -> Tensor:

@@ -63,7 +63,7 @@ class APMPCNNRecipe(Recipe):
     dropout: float = 0.5
     difference: str = "sum"  # or "mean", over the filters
     negatives: int = 8
-    negatives_by: str = "nearest"  # or "highest", "random"
+    negatives_by: str = "nearest"  # or "alike", "highest", "random"
     margin: float = 1.0
     learning_rate: float = 0.00018
     vectors_rate: float = 0.0  # 0 fixes the word vectors

@@ -16,8 +16,8 @@ SCORES = torch.tensor(
     ]
 )
 LABELS = torch.tensor([[1.0, 1, 0, 0, 0], [1, 0, 0, 0, 0], [0, 0, 0, 0, 0], [1, 0, 0, 0, 0]])
-# As vectors, the first list's candidates point along the axes; its first wrong one is like the first
-# right one and its last like the second, but for their lengths.
+# As vectors, the first list's first wrong answer is like the first right one, and its last like the
+# second, but for their lengths.
 HIDDEN = torch.zeros(4, 5, 3)
 HIDDEN[0] = torch.tensor([[1.0, 0, 0], [0, 1, 0], [9, 1, 0], [0, 0, 1], [0, 0.1, 0.02]])
 HIDDEN[1] = torch.tensor([[1.0, 1, 0], [1, 0, 0], [-1, -1, 0], [9, 9, 0], [9, 9, 0]])

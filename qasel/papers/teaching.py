@@ -1,5 +1,7 @@
 """What the notebooks of all papers need: recipes from parameters, and a look inside."""
 
+from collections.abc import Collection
+
 import pandas as pd
 from torch import Tensor
 
@@ -25,7 +27,7 @@ def chosen_recipes(
     `epochs` 0 and `vectors` "" keep the recipe's own; `settings` are others of its fields, as
     `key=value` with blanks between. Raises `QaselError` for what is not valid.
     """
-    names = [name.strip() for name in variants.split(",") if name.strip()]
+    names = _named(variants, room(paper).VARIANTS)
     if not names or len(set(names)) < len(names):
         raise QaselError(f"variants {variants!r}: name at least one, and each once")
     if not isinstance(epochs, int) or epochs < 0:
@@ -38,6 +40,18 @@ def chosen_recipes(
         .set(settings.split())
         for name in names
     }
+
+
+def _named(variants: str, known: Collection[str]) -> list[str]:
+    """Names with commas between; some of the known ones have a comma themselves."""
+    parts = [part.strip() for part in variants.split(",") if part.strip()]
+    names = []
+    while parts:
+        lengths = range(len(parts), 0, -1)
+        length = next((n for n in lengths if ", ".join(parts[:n]) in known), 1)
+        names.append(", ".join(parts[:length]))
+        parts = parts[length:]
+    return names
 
 
 def untrained(ranker: NeuralRanker, split: Split) -> NeuralRanker:

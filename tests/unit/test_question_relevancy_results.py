@@ -189,5 +189,8 @@ def test_the_notebooks_parameters():
     )
     assert list(made) == ["STL-MLP", "MTL-MLP (QA)"]
     assert {(r.seed, r.words, r.protocol) for r in made.values()} == {(3, "all", "related")}
+    with_commas = "STL-MLP, Unigrams,STL-MLP,  MTL-MLP (QA), tf-idf"
+    made = teaching.chosen_recipes(with_commas, "sample", scale="quick", seed=0)
+    assert list(made) == ["STL-MLP, Unigrams", "STL-MLP", "MTL-MLP (QA), tf-idf"]
     with pytest.raises(QaselError, match="unknown variant"):
         teaching.chosen_recipes("STL", "sample", scale="quick", seed=0)

@@ -1,10 +1,11 @@
 """Is a paper's system better than its strong baseline? The paper's own test, on our runs."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
+from qasel.errors import QaselError
 from qasel.evaluation import Comparison, paired_ttest, randomisation_test
 from qasel.papers import paper as room
 from qasel.results.ledger import Row, are_folds
@@ -15,9 +16,9 @@ from qasel.results.tables import counted, pick
 class Significance:
     """Two systems compared on the test questions of a data set.
 
-    Both tests are paired over questions, on values averaged over `seeds` (those that both
-    systems have; `folds`: each is a fold with questions of its own); `t` is Student's test and
-    `randomisation` Fisher's.
+    Both tests are paired over questions, on the `values` of each system by question, averaged
+    over `seeds` (those that both have; `folds`: each is a fold with questions of its own); `t` is
+    Student's test and `randomisation` Fisher's.
     """
 
     dataset: str
@@ -31,6 +32,7 @@ class Significance:
     means: tuple[float, float]
     t: Comparison
     randomisation: Comparison
+    values: tuple[Mapping[str, float], Mapping[str, float]] = field(repr=False)
 
     def __str__(self) -> str:
         unit = "fold" if self.folds else "seed"
@@ -98,7 +100,26 @@ def between(
         means=(float(np.mean(list(a.values()))), float(np.mean(list(b.values())))),
         t=paired_ttest(a, b),
         randomisation=randomisation_test(a, b),
+        values=(a, b),
     )
+
+
+def pooled(found: Iterable[Significance]) -> Comparison:
+    """Several comparisons on the same questions as one: each question's mean over them, tested.
+
+    Fisher's randomisation test. Comparisons may share systems, which is then part of the mean.
+    Raises `QaselError` for values of different questions.
+    """
+    firsts, seconds = zip(*(one.values for one in found), strict=True)
+    return randomisation_test(_mean(firsts), _mean(seconds))
+
+
+def _mean(systems: Iterable[Mapping[str, float]]) -> dict[str, float]:
+    """Each question's mean over systems that all have it."""
+    first, *others = systems
+    if any(other.keys() != first.keys() for other in others):
+        raise QaselError("comparisons on different questions cannot be pooled")
+    return {q: float(np.mean([first[q], *(other[q] for other in others)])) for q in first}
 
 
 def _over_seeds(rows: list[Row], measure: str, split: str) -> dict[str, float]:

@@ -8,8 +8,8 @@ from ledger_rows import ledger_row
 from scipy import stats
 
 from qasel.errors import QaselError
-from qasel.papers.hierarchical_ranking import SCHEMES, recipe
-from qasel.results.compare import significance
+from qasel.papers.hierarchical_ranking import SCHEMES, claims, recipe
+from qasel.results.compare import pooled, significance
 from qasel.results.ledger import Row
 from qasel.results.tables import (
     COLUMNS,
@@ -238,6 +238,27 @@ def test_significance_pairs_questions_over_common_seeds():
 )
 def test_significance_needs_both_systems(rows):
     assert significance(PAPER, "wikiqa", rows=rows) is None
+
+
+def test_comparisons_pooled_by_hand():
+    rows = [row("MTL(list)", map_=0.8), row("RI(list)", map_=0.7), row("CA(list)", map_=0.6)]
+    rows[0].per_question["test"]["map"]["q1"] = 0.3
+    found = [
+        significance(PAPER, "wikiqa", "map", n, "CA(list)", rows) for n in ("MTL(list)", "RI(list)")
+    ]
+    # q1: 0.3 and 0.6 against 0.5; q2 and q3: 0.2 and 0.1 ahead.
+    together = pooled(found)
+    assert together.difference == pytest.approx((-0.05 + 0.15 + 0.15) / 3)
+    assert together.n == 3
+    said, other = claims.together(rows)
+    assert said == (
+        "**WikiQA**: 2 of 8 comparisons were run, in 2 of which joint training is ahead. Their "
+        f"mean difference is +0.0035 in the paper and +0.0833 in our runs (p = {together.p:.3f})."
+    )
+    assert other == "**TREC-QA**: not run yet."
+    found[1].values[0].pop("q1")
+    with pytest.raises(QaselError, match="different questions"):
+        pooled(found)
 
 
 def test_a_row_of_a_newer_version_is_read_and_another_file_is_not(tmp_path):

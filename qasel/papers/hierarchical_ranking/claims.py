@@ -68,8 +68,8 @@ def together(rows: Iterable[Row] | None = None) -> list[str]:
         above = sum(found.t.difference > 0 for _, found in ran)
         told.append(
             f"**{shown}**: {len(ran)} of {len(pairs)} comparisons {'were' if ran[1:] else 'was'} "
-            f"run, in {above} of which joint training is ahead. Their mean difference "
-            f"is {known:+.4f} in the paper and {ours.difference:+.4f} in our runs (p = {ours.p:.3f})."
+            f"run, in {above} of which joint training is ahead. Their mean difference is "
+            f"{known:+.4f} in the paper and {ours.difference:+.4f} in our runs (p = {ours.p:.3f})."
         )
     return told
 

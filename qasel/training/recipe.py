@@ -28,6 +28,20 @@ _WANTED = {
 }
 
 
+def added(default: Any, before: Any) -> Any:
+    """A field that came later: recipes without it were as with the value `before`.
+
+    Where it has that value it is not written down, so older recipes keep their hash.
+    """
+    return dataclasses.field(default=default, metadata={"before": before})
+
+
+def before(kind: "type[Recipe]") -> dict[str, Any]:
+    """What the `added` fields of a kind of recipe were before they were there."""
+    fields = dataclasses.fields(kind)
+    return {f.name: f.metadata["before"] for f in fields if "before" in f.metadata}
+
+
 @dataclass(frozen=True, kw_only=True)
 class Recipe:
     """What a run depends on; a paper's recipe adds its hyperparameters.
@@ -86,8 +100,9 @@ class Recipe:
         return load_dataset(self.dataset, self.protocol, data_dir)
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values, as they are written to the ledger."""
-        return json.loads(json.dumps(dataclasses.asdict(self)))
+        """Plain values, as they are written to the ledger (see `added` for what is not)."""
+        plain, unsaid = json.loads(json.dumps(dataclasses.asdict(self))), before(type(self))
+        return {k: v for k, v in plain.items() if k not in unsaid or v != unsaid[k]}
 
     @property
     def hash(self) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from qasel.errors import QaselError
-from qasel.training.recipe import Recipe
+from qasel.training.recipe import Recipe, before
 
 SomeRecipe = TypeVar("SomeRecipe", bound=Recipe)
 
@@ -18,7 +18,8 @@ def recipe_from(values: dict[str, Any], kind: type[SomeRecipe]) -> SomeRecipe:
 
     All fields have to be there: a default of today may not be what a saved model was trained with.
     """
-    plain: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in values.items()}
+    given: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in values.items()}
+    plain = before(kind) | given
     try:
         if missing := {field.name for field in dataclasses.fields(kind)} - plain.keys():
             raise TypeError(f"no {', '.join(sorted(missing))}")

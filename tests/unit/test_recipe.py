@@ -1,5 +1,6 @@
 """Recipes: hashes, settings, and the rows of the paper."""
 
+import dataclasses
 import subprocess
 import sys
 
@@ -9,7 +10,7 @@ from qasel.errors import QaselError
 from qasel.layers.heads import Head, Scheme
 from qasel.papers import paper
 from qasel.papers.hierarchical_ranking import SCHEMES, recipe
-from qasel.training.recipe import literal
+from qasel.training.recipe import Recipe, added, literal
 from qasel.training.saved import recipe_from
 
 
@@ -170,3 +171,21 @@ def test_a_head_has_a_known_loss_and_reads_earlier_heads_only():
         Scheme((Head("list", "lambda"),), "list")
     with pytest.raises(QaselError, match="does not come before it"):
         Scheme((Head("list", "list", ("pair",)), Head("pair", "pair")), "list")
+
+
+def test_a_field_that_came_later_changes_no_older_recipe():
+    @dataclasses.dataclass(frozen=True, kw_only=True)
+    class Older(Recipe):
+        width: int = 3
+
+    @dataclasses.dataclass(frozen=True, kw_only=True)
+    class Newer(Older):
+        shape: str = added("round", before="square")
+
+    names = {"paper": "p", "variant": "v", "dataset": "d", "protocol": "all", "vectors": "tiny"}
+    older, newer = Older(**names), Newer(**names, shape="square")
+    assert newer.as_dict() == older.as_dict()
+    assert newer.hash == older.hash
+    assert Newer(**names).hash != older.hash
+    assert recipe_from(older.as_dict(), Newer) == newer  # whatever the default is now
+    assert recipe_from(Newer(**names).as_dict(), Newer).shape == "round"

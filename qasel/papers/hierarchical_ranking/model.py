@@ -29,6 +29,9 @@ def clipped_softmax(scores: Tensor, mask: Tensor, k: int) -> Tensor:
     return masked_softmax(scores, mask)
 
 
+ACTIVATIONS = {"relu": nn.ReLU, "tanh": nn.Tanh}
+
+
 class CompareAggregate(nn.Module):
     """One model for every variant: the backbone and the heads of a `Scheme`."""
 
@@ -44,6 +47,7 @@ class CompareAggregate(nn.Module):
         k_max: int,
         dropout: float,
         train_vectors: bool,
+        activation: str = "relu",
     ) -> None:
         super().__init__()
         self.scheme = scheme
@@ -59,7 +63,7 @@ class CompareAggregate(nn.Module):
             {
                 head.name: nn.Sequential(
                     nn.Linear(size * len(scheme.sources(head.name)), hidden),
-                    nn.ReLU(),
+                    ACTIVATIONS[activation](),
                     nn.Dropout(dropout),
                     nn.Linear(hidden, 1),
                 )

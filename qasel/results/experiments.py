@@ -5,6 +5,7 @@ from typing import Any
 
 from qasel.papers import paper as room
 from qasel.results.ledger import Row, read_ledger
+from qasel.training.recipe import before
 
 
 def varied(
@@ -23,8 +24,10 @@ def varied(
         default = room(paper).recipe(
             variant, dataset, vectors=recipe["vectors"], seed=recipe["seed"]
         )
-        if default.as_dict() | {setting: recipe.get(setting)} == recipe:
-            found.setdefault(recipe[setting], []).append(row)
+        unsaid = before(type(default))  # an older recipe has none of the fields that came later
+        whole = unsaid | recipe
+        if unsaid | default.as_dict() | {setting: whole.get(setting)} == whole:
+            found.setdefault(whole[setting], []).append(row)
     for group in found.values():
         group.sort(key=lambda row: row.recipe["seed"])
     return dict(sorted(found.items()))

@@ -197,6 +197,20 @@ def test_figure_4_needs_both_systems():
     assert list_loss(rows[:1]) is None
 
 
+def test_the_pair_loss_by_head():
+    rows = [row("CA(pair)", "trecqa", pair_head=head) for head in ("relu", "tanh")]
+    rows.append(row("CA(list)", "trecqa"))
+    for level, one in zip((0.9, 0.5, 0.1), rows, strict=True):
+        name = "list" if one is rows[2] else "pair"
+        one.history.extend({"epoch": float(e), name: level / e} for e in (1, 2, 3))
+    frame = claims.pair_level(rows, epochs=2)
+    assert frame.to_dict() == {
+        "CA(pair), relu": {1: 0.9, 2: 0.45},
+        "CA(pair), tanh": {1: 0.5, 2: 0.25},
+    }
+    assert claims.pair_level([]).empty
+
+
 def test_dev_beside_test_needs_some_runs():
     rows = [row(map_=0.7 + seed / 100, seed=seed) for seed in range(claims.RUNS)]
     for place, one in enumerate(rows):

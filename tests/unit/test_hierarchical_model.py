@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import torch
+from torch import nn
 
 from qasel.datasets.base import Candidate, Question, Split
 from qasel.papers.hierarchical_ranking import SCHEMES, recipe
@@ -31,7 +32,7 @@ def make_split():
     return Split("tiny", tuple(questions))
 
 
-def make_model(variant="PRI(list)", k_max=0):
+def make_model(variant="PRI(list)", k_max=0, **more):
     torch.manual_seed(1)
     split = make_split()
     words = [
@@ -50,6 +51,7 @@ def make_model(variant="PRI(list)", k_max=0):
         k_max=k_max,
         dropout=0.3,
         train_vectors=True,
+        **more,
     )
     return model.eval(), vocabulary, split
 
@@ -203,3 +205,18 @@ def test_recomputing_large_batches_changes_nothing(monkeypatch):
         )
     for kept, anew in zip(*found, strict=True):
         assert torch.equal(kept, anew)
+
+
+def test_what_follows_the_hidden_layer_of_the_pair_head_is_chosen():
+    for more, layer in (({}, nn.ReLU), ({"pair_head": "tanh"}, nn.Tanh)):
+        model, *_ = make_model(**more)
+        found = {name: type(head[1]) for name, head in model.predict.items()}
+        assert found == {"point": nn.ReLU, "pair": layer, "list": nn.ReLU}
+
+
+def test_it_is_tanh_where_only_hardest_negatives_count():
+    assert {recipe(v, "trecqa").pair_head for v in ("CA(pair)", "MTL(point)", "PRI(list)")} == {
+        "tanh"
+    }
+    assert {recipe(v, "trecqa").pair_head for v in ("CA(list)", "DCA", "PRI(all list)")} == {"relu"}
+    assert recipe("PRI(list)", "wikiqa").pair_head == "relu"

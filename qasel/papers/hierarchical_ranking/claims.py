@@ -6,9 +6,11 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
+from qasel.papers.hierarchical_ranking.heads import SCHEMES
 from qasel.papers.hierarchical_ranking.recipes import MAIN, PAPER
 from qasel.results.claims import HELD, Claim, judged
 from qasel.results.compare import pooled, significance
+from qasel.results.experiments import varied
 from qasel.results.ledger import Row, read_ledger
 from qasel.results.tables import comparison, counted, markdown_table, pick, published
 
@@ -136,6 +138,20 @@ def answer(rows: Iterable[Row] | None = None) -> str:
         text = f"Over the seeds that both have: {'; '.join(told)}. Hearing all three helps clearly "
         text += f"in {clear or 'none'} of these {len(ran)} comparisons."
     return markdown_table(header, cells, {2, 3, 4, 5}) + "\n" + text
+
+
+def pair_level(rows: Iterable[Row] | None = None, epochs: int = 6) -> pd.DataFrame:
+    """The pair loss on TREC-QA, epoch by epoch: a column for each system that learns the level and
+    what follows the hidden layer of its pair head, of the first seed. `rows` default to the ledger.
+    """
+    rows = list(read_ledger(PAPER) if rows is None else rows)
+    losses = {
+        f"{system}, {head}": {int(e["epoch"]): e["pair"] for e in group[0].history[:epochs]}
+        for system in SCHEMES
+        for head, group in varied(PAPER, system, "trecqa", "pair_head", rows).items()
+        if group[0].history and "pair" in group[0].history[0]
+    }
+    return pd.DataFrame(losses).rename_axis("epoch")
 
 
 RUNS = 10

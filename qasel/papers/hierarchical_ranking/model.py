@@ -47,7 +47,7 @@ class CompareAggregate(nn.Module):
         k_max: int,
         dropout: float,
         train_vectors: bool,
-        activation: str = "relu",
+        pair_head: str = "relu",
     ) -> None:
         super().__init__()
         self.scheme = scheme
@@ -63,7 +63,7 @@ class CompareAggregate(nn.Module):
             {
                 head.name: nn.Sequential(
                     nn.Linear(size * len(scheme.sources(head.name)), hidden),
-                    ACTIVATIONS[activation](),
+                    ACTIVATIONS[pair_head if head.loss == "pair" else "relu"](),
                     nn.Dropout(dropout),
                     nn.Linear(hidden, 1),
                 )

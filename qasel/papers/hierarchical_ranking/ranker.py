@@ -52,7 +52,7 @@ class HierarchicalRanker(NeuralRanker):
             k_max=r.k_max,
             dropout=r.dropout,
             train_vectors=r.vectors_rate > 0,
-            activation=r.head,
+            pair_head=r.pair_head,
         )
 
     def losses(self, batch: Batch) -> dict[str, Tensor]:

@@ -57,12 +57,16 @@ def list_loss(scores: Tensor, labels: Tensor, mask: Tensor, mean: str = "batch")
     KL(Y || p). `mean="list"` divides each list's KL by its own length, as
     printed, which makes long lists, the hard ones, count least. `mean="batch"`
     divides by the mean length in the batch: the same size, but all lists count
-    alike. A list without a positive has no target and adds 0.
+    alike. `mean="none"` does not divide: KL as it is defined, which beside the two
+    other losses weighs as much more as the lists are long. A list without a
+    positive has no target and adds 0.
     """
     log_p = F.log_softmax(scores.masked_fill(~mask, -torch.inf), dim=1)
     target = labels / labels.sum(1, keepdim=True).clamp(min=1)
     # 0 · log 0 = 0, and no 0 · inf at padding.
     terms = torch.where(target > 0, target * (target.clamp(min=1e-12).log() - log_p), 0.0)
+    if mean == "none":
+        return terms.sum(1).mean()
     if mean == "list":
         return (terms.sum(1) / mask.sum(1)).mean()
     return terms.sum() / mask.sum()

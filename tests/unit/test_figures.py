@@ -204,9 +204,10 @@ def test_the_pair_loss_by_head():
         name = "list" if one is rows[2] else "pair"
         one.history.extend({"epoch": float(e), name: level / e} for e in (1, 2, 3))
     frame = claims.pair_level(rows, epochs=2)
-    assert frame.to_dict() == {
-        "CA(pair), relu": {1: 0.9, 2: 0.45},
-        "CA(pair), tanh": {1: 0.5, 2: 0.25},
+    maps = {f"{split} MAP": rows[0].scores[split]["map"] for split in ("dev", "test")}
+    assert frame.to_dict(orient="index") == {
+        "CA(pair), relu": {"epoch 1": 0.9, "epoch 2": 0.45, **maps},
+        "CA(pair), tanh": {"epoch 1": 0.5, "epoch 2": 0.25, **maps},
     }
     assert claims.pair_level([]).empty
 

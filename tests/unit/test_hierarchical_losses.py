@@ -49,6 +49,7 @@ def test_list_loss():
     printed = list_loss(SCORES, LABELS, MASK, mean="list")
     assert printed.item() == pytest.approx((first / 3 + 0 / 1) / 2)
     assert list_loss(SCORES, LABELS, MASK).item() == pytest.approx(first / (3 + 1))
+    assert list_loss(SCORES, LABELS, MASK, mean="none").item() == pytest.approx(first / 2)
 
 
 def test_a_joint_loss_weighs_each_head_by_its_name():

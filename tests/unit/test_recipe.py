@@ -72,7 +72,7 @@ def test_a_setting_given_twice_is_refused():
         ("kernels=3", "one alone: 1,"),
         ("hidden", "key=value"),
         ("pairs=some", "known: all, hardest"),
-        ("list_mean=mean", "known: batch, list"),
+        ("list_mean=mean", "known: batch, list, none"),
         ("scale=huge", "known: paper, quick"),
         ("variant=PRI", "unknown variant"),
         ("batch=0", "at least 1"),

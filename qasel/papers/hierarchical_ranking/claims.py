@@ -141,17 +141,21 @@ def answer(rows: Iterable[Row] | None = None) -> str:
 
 
 def pair_level(rows: Iterable[Row] | None = None, epochs: int = 6) -> pd.DataFrame:
-    """The pair loss on TREC-QA, epoch by epoch: a column for each system that learns the level and
-    what follows the hidden layer of its pair head, of the first seed. `rows` default to the ledger.
+    """The pair loss on TREC-QA, epoch by epoch, and what came of it: dev and test MAP.
+
+    A line for each system that learns the level and what follows the hidden layer of its pair
+    head, of the first seed. `rows` default to the ledger.
     """
     rows = list(read_ledger(PAPER) if rows is None else rows)
-    losses = {
-        f"{system}, {head}": {int(e["epoch"]): e["pair"] for e in group[0].history[:epochs]}
-        for system in SCHEMES
-        for head, group in varied(PAPER, system, "trecqa", "pair_head", rows).items()
-        if group[0].history and "pair" in group[0].history[0]
-    }
-    return pd.DataFrame(losses).rename_axis("epoch")
+    lines = {}
+    for system in SCHEMES:
+        for head, (first, *_) in varied(PAPER, system, "trecqa", "pair_head", rows).items():
+            losses = [epoch["pair"] for epoch in first.history[:epochs] if "pair" in epoch]
+            if losses:
+                line: dict[str, float] = {f"epoch {n}": loss for n, loss in enumerate(losses, 1)}
+                maps = {f"{split} MAP": first.scores[split]["map"] for split in ("dev", "test")}
+                lines[f"{system}, {head}"] = line | maps
+    return pd.DataFrame.from_dict(lines, orient="index")
 
 
 RUNS = 10

@@ -7,8 +7,9 @@ The training questions are cut into folds. For each variant, setting, seed and
 fold a model is trained on the other folds, its epoch chosen on the dev split
 as ever, and scored on the fold that it has not seen. Each finished fold is a
 line of data/held-out.csv (so a stopped comparison goes on), from which the
-table is printed: mean held-out MAP, and the difference from the first line
-with a 95 % bootstrap interval over questions, each one's mean over seeds.
+table is printed: mean held-out MAP, and the difference from the first line in
+the runs (a fold and a seed) that both have, with two 95 % intervals: over
+questions (bootstrap, each one's mean over seeds) and over runs (t).
 """
 
 import argparse
@@ -23,6 +24,7 @@ import torch
 
 from qasel import evaluate
 from qasel.datasets.base import Split
+from qasel.evaluation import bootstrap_interval, mean_interval
 from qasel.papers import paper
 from qasel.paths import DATA
 from qasel.results.ledger import code_revision
@@ -33,6 +35,7 @@ FIELDS = ("variant", "dataset", "setting", "fold", "folds", "epoch", "dev", "map
 FOLD_SEED = 5
 SEED = "seed="
 Row = dict[str, str]
+Run = tuple[str, str]  # fold and seed
 
 
 def fold_of(train: Split, fold: int, folds: int) -> tuple[Split, Split]:
@@ -67,6 +70,12 @@ def known(path: Path) -> list[Row]:
         return list(csv.DictReader(file))
 
 
+def key(row: Row) -> tuple[str, ...]:
+    """What was run: variant, data set, fold and number of folds, settings in any order."""
+    run = (row[name] for name in ("variant", "dataset", "fold", "folds"))
+    return (*run, *sorted(row["setting"].split(",")))
+
+
 def add(path: Path, row: Row) -> None:
     """Append a line; two comparisons may run at once."""
     new = not path.exists()
@@ -78,23 +87,45 @@ def add(path: Path, row: Row) -> None:
 
 
 def table(rows: list[Row]) -> str:
-    """Markdown: mean held-out MAP by variant and setting, and the difference from the first."""
-    found: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+    """Markdown: mean held-out MAP by variant and setting, and the difference from the first.
+
+    The interval over questions takes the trained models as given, so the one over runs
+    (pairs of one fold and one seed) is the one to decide by.
+    """
+    found: dict[str, dict[Run, dict[str, float]]] = defaultdict(dict)
     for row in rows:
-        parts = (row["variant"], *(p for p in row["setting"].split(",") if p and SEED not in p))
-        for question, ap in json.loads(row["ap"]).items():
-            found[", ".join(parts)][question].append(ap)
-    mean = {name: {q: np.mean(aps) for q, aps in by.items()} for name, by in found.items()}
-    first = next(iter(mean.values()))
-    lines = ["| setting | questions | MAP | difference | 95 % interval |", "|---|---|---|---|---|"]
-    for name, ap in mean.items():
-        shared = sorted(first.keys() & ap.keys())
-        gaps = np.array([ap[q] - first[q] for q in shared])
-        draws = np.random.default_rng(0).choice(gaps, (2000, len(gaps))).mean(1)
-        low, high = np.quantile(draws, (0.025, 0.975))
-        told = f"{gaps.mean():+.4f} | {low:+.4f} to {high:+.4f}"
-        lines.append(f"| {name} | {len(ap)} | {np.mean(list(ap.values())):.4f} | {told} |")
+        parts = [part for part in row["setting"].split(",") if part]
+        seed = next((part for part in parts if part.startswith(SEED)), f"{SEED}0")
+        name = ", ".join([row["variant"], *(part for part in parts if part != seed)])
+        found[name][row["fold"], seed] = json.loads(row["ap"])
+    first = next(iter(found.values()))
+    lines = [
+        "| setting | runs | MAP | difference | over questions | over runs | ahead in |",
+        "| :-- | --: | --: | --: | --: | --: | --: |",
+    ]
+    for name, runs in found.items():
+        line = f"| {name} | {len(runs)} | {np.mean([*by_question(runs).values()]):.4f} |"
+        shared = sorted(first.keys() & runs.keys())
+        if runs is first or not shared:
+            lines.append(f"{line} – | – | – | – |")
+            continue
+        ours, theirs = (by_question({run: part[run] for run in shared}) for part in (runs, first))
+        low, high = bootstrap_interval(ours, theirs)
+        gaps = [np.mean([*runs[run].values()]) - np.mean([*first[run].values()]) for run in shared]
+        mean, _, half = mean_interval(gaps)
+        over_runs = "–" if half is None else f"{mean - half:+.4f} to {mean + half:+.4f}"
+        told = f"{mean:+.4f} | {low:+.4f} to {high:+.4f} | {over_runs}"
+        lines.append(f"{line} {told} | {sum(gap > 0 for gap in gaps)} of {len(gaps)} |")
     return "\n".join(lines)
+
+
+def by_question(runs: dict[Run, dict[str, float]]) -> dict[str, float]:
+    """Each question's AP, its mean over the runs that held it out."""
+    found: dict[str, list[float]] = defaultdict(list)
+    for aps in runs.values():
+        for question, ap in aps.items():
+            found[question].append(ap)
+    return {question: float(np.mean(aps)) for question, aps in found.items()}
 
 
 if __name__ == "__main__":
@@ -109,11 +140,13 @@ if __name__ == "__main__":
     seeds = ["" if seed == "0" else f"{SEED}{seed}" for seed in options.seeds.split(",")]
     settings = [",".join(filter(None, both)) for both in product(options.settings or [""], seeds)]
     # All settings of a fold before the next fold, so that a stopped comparison is still paired.
+    rows = []
     for fold, setting, variant in product(range(options.folds), settings, options.variants):
-        key = (variant, options.dataset, setting, str(fold), str(options.folds))
-        if key not in {tuple(row[name] for name in FIELDS[:5]) for row in known(PATH)}:
-            made = run_fold(options.paper, variant, options.dataset, setting, fold, options.folds)
-            add(PATH, made)
-    wanted = (options.dataset, str(options.folds))
-    done = [row for row in known(PATH) if (row["dataset"], row["folds"]) == wanted]
-    print(table([row for row in done if row["variant"] in options.variants]))
+        asked = (variant, options.dataset, setting, str(fold), str(options.folds))
+        wanted = key(dict(zip(FIELDS[:5], asked, strict=True)))
+        row = next((row for row in known(PATH) if key(row) == wanted), None)
+        if row is None:
+            row = run_fold(options.paper, variant, options.dataset, setting, fold, options.folds)
+            add(PATH, row)
+        rows.append(row)
+    print(table(rows))

@@ -18,6 +18,7 @@ import json
 from collections import defaultdict
 from itertools import product
 from pathlib import Path
+from statistics import fmean
 
 import numpy as np
 import torch
@@ -104,14 +105,14 @@ def table(rows: list[Row]) -> str:
         "| :-- | --: | --: | --: | --: | --: | --: |",
     ]
     for name, runs in found.items():
-        line = f"| {name} | {len(runs)} | {np.mean([*by_question(runs).values()]):.4f} |"
+        line = f"| {name} | {len(runs)} | {fmean(by_question(runs).values()):.4f} |"
         shared = sorted(first.keys() & runs.keys())
         if runs is first or not shared:
             lines.append(f"{line} – | – | – | – |")
             continue
         ours, theirs = (by_question({run: part[run] for run in shared}) for part in (runs, first))
         low, high = bootstrap_interval(ours, theirs)
-        gaps = [np.mean([*runs[run].values()]) - np.mean([*first[run].values()]) for run in shared]
+        gaps = [fmean(runs[run].values()) - fmean(first[run].values()) for run in shared]
         mean, _, half = mean_interval(gaps)
         over_runs = "–" if half is None else f"{mean - half:+.4f} to {mean + half:+.4f}"
         told = f"{mean:+.4f} | {low:+.4f} to {high:+.4f} | {over_runs}"
@@ -125,7 +126,7 @@ def by_question(runs: dict[Run, dict[str, float]]) -> dict[str, float]:
     for aps in runs.values():
         for question, ap in aps.items():
             found[question].append(ap)
-    return {question: float(np.mean(aps)) for question, aps in found.items()}
+    return {question: fmean(aps) for question, aps in found.items()}
 
 
 if __name__ == "__main__":

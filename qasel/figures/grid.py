@@ -36,7 +36,7 @@ def grid(
     longest = max(map(len, rows))
     wide = max(len(part) for column in columns for part in column.split("\n"))
     width = 0.8 + 0.095 * longest + max(1.0, 0.105 * wide) * len(columns)
-    figure = new_figure(min(WIDEST, width), 1.5 + 0.33 * len(rows))
+    figure = new_figure(min(WIDEST, max(width, 0.085 * len(note))), 1.5 + 0.33 * len(rows))
     axes = figure.subplots()
     shares = _shares(table)
     axes.imshow(np.ma.masked_invalid(shares), cmap="Blues", vmin=-0.15, vmax=1.1, aspect="auto")

@@ -125,7 +125,14 @@ def _names(axes: Axes, points: Sequence[Point]) -> None:
             color=INK,
             annotation_clip=False,
             zorder=1,
-            arrowprops={"arrowstyle": "-", "color": GREY, "linewidth": 0.5},
+            # The line ends where the name begins, at half its height.
+            arrowprops={
+                "arrowstyle": "-",
+                "color": GREY,
+                "linewidth": 0.5,
+                "relpos": (0.0, 0.5),
+                "shrinkA": 2,
+            },
         )
 
 

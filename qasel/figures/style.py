@@ -1,6 +1,7 @@
 """The house style: sizes, a colour-blind-safe palette, one colour a system, and saving.
 
-Colours are those of Okabe and Ito (2008). Figures belong to no window: a notebook
+Colours are those of Okabe and Ito (2008), and a few darker ones for what stands beside the papers'
+systems. Figures belong to no window: a notebook
 shows the one that a cell ends with, and nothing is left open.
 """
 
@@ -17,6 +18,7 @@ from qasel.paths import FIGURES
 
 BLACK, ORANGE, SKY, GREEN = "#000000", "#E69F00", "#56B4E9", "#009E73"
 YELLOW, BLUE, VERMILLION, PURPLE = "#F0E442", "#0072B2", "#D55E00", "#CC79A7"
+INDIGO, WINE, OLIVE, BROWN = "#332288", "#882255", "#999933", "#8C564B"  # where eight are too few
 INK, GREY, PALE = "#222222", "#767676", "#E6E6E6"
 
 STYLE: dict[Any, Any] = {
@@ -70,10 +72,10 @@ FAMILIES = {
     "LSSVM-AP": GREEN,
     "LSSVM-AP*": PURPLE,
     "SVMmap": SKY,
-    "SVM": BLACK,
-    "CNN": INK,
+    "SVM": WINE,
+    "CNN": INDIGO,
     "MS-Ranker": BLUE,
-    "Pre-Ranker": GREY,
+    "Pre-Ranker": WINE,
     "w/o Rewards": ORANGE,
     "w/o Pre-Ranker": GREEN,
     "w/o Evidence": VERMILLION,
@@ -86,9 +88,11 @@ FAMILIES = {
     "Pairwise ranking only": VERMILLION,
     "BM25": BLACK,
     "bm25": BLACK,
-    "word overlap": ORANGE,
-    "idf overlap": PURPLE,
-    "IDF overlap": PURPLE,
+    "word overlap": OLIVE,
+    "word-overlap": OLIVE,
+    "IDF overlap": BROWN,
+    "idf overlap": BROWN,
+    "idf-overlap": BROWN,
     "random": GREY,
 }
 """A family of systems has one colour, in every figure; others get one by their name."""

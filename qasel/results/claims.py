@@ -9,12 +9,13 @@ from qasel.results.compare import Significance, significance
 from qasel.results.ledger import Row, read_ledger
 from qasel.results.tables import MEASURES, NOT_RUN, markdown_table, published, spelled
 
-COLUMNS = ["claim", "systems", "data", "measure", "paper", "ours", "p", "seeds", "verdict"]
-NUMBERS = {"paper", "ours", "p", "seeds"}
+SPREAD = "± over seeds"
+COLUMNS = ["claim", "systems", "data", "measure", "paper", "ours", SPREAD, "p", "seeds", "verdict"]
+NUMBERS = {"paper", "ours", SPREAD, "p", "seeds"}
 SIGNIFICANT = 0.05
 SAME = "no difference"
-HELD, LEANS = "clearly the paper's way", "the paper's way, within chance"
-AGAINST, LEANS_AGAINST = "clearly the other way", "the other way, within chance"
+HELD, LEANS = "clearly the paper's way", "the paper's way, not clearly"
+AGAINST, LEANS_AGAINST = "clearly the other way", "the other way, not clearly"
 
 
 @dataclass(frozen=True)
@@ -35,9 +36,9 @@ class Claim:
 def judged(paper: str, claims: Iterable[Claim], rows: Iterable[Row] | None = None) -> pd.DataFrame:
     """One line a claim (`COLUMNS`): the difference of means, the paper's and ours, and a verdict.
 
-    Ours is over the seeds that both systems have; p is Fisher's randomisation test over the
-    questions, on each question's mean over seeds, not corrected for the number of lines. All
-    cells are text. `rows` default to the ledger.
+    Ours is over the seeds that both systems have, beside half of its 95 % interval over them; p is
+    Fisher's randomisation test over the questions, on each question's mean over seeds, not
+    corrected for the number of lines. All cells are text. `rows` default to the ledger.
     """
     rows = list(read_ledger(paper) if rows is None else rows)
     lines = []
@@ -59,6 +60,7 @@ def line(paper: str, claim: Claim, found: Significance | None) -> list[str | int
     keys = [(system, claim.dataset, claim.metric) for system in (claim.first, claim.second)]
     printed = all(key in values.index for key in keys)
     difference = float(values[keys[0]] - values[keys[1]]) if printed else None
+    spread = found.over_seeds if found else None
     return [
         claim.text,
         f"{claim.first} over {claim.second}",
@@ -66,6 +68,7 @@ def line(paper: str, claim: Claim, found: Significance | None) -> list[str | int
         name,
         "better" if difference is None else f"{difference:+.3f}",
         f"{found.t.difference:+.3f}" if found else "–",
+        f"{spread:.3f}" if spread is not None else "–",
         f"{found.randomisation.p:.3f}" if found else "–",
         len(found.seeds) if found else 0,
         verdict(found, difference),
@@ -73,13 +76,19 @@ def line(paper: str, claim: Claim, found: Significance | None) -> list[str | int
 
 
 def verdict(found: Significance | None, paper: float | None = None) -> str:
-    """Which way our runs point, seen from the paper's difference (None: `first` is better)."""
+    """Which way our runs point, seen from the paper's difference (None: `first` is better).
+
+    Clearly, if p over the questions is small and the interval over the seeds leaves zero out: the
+    test over questions does not know that a run made again comes out otherwise. So one run alone
+    is never clear, but of systems that draw nothing.
+    """
     if found is None:
         return NOT_RUN
     ours = found.t.difference
     if abs(ours) < 0.0005:  # what three digits show as 0
         return SAME
-    clear = found.randomisation.p < SIGNIFICANT
+    spread = found.over_seeds if found.seeded else 0.0
+    clear = found.randomisation.p < SIGNIFICANT and spread is not None and abs(ours) > spread
     if ours * (paper or 1.0) > 0:
         return HELD if clear else LEANS
     return AGAINST if clear else LEANS_AGAINST
@@ -110,15 +119,16 @@ def summary(frame: pd.DataFrame) -> str:
     fewest, most = int(ran["seeds"].min()), int(ran["seeds"].max())
     seeds = str(most) if fewest == most else f"{fewest} to {most}"
     return (
-        f"{text} Of those: {parts} (p below {SIGNIFICANT} counts as clear; seeds a "
-        f"comparison: {seeds})."
+        f"{text} Of those: {parts} (clear: p over questions below {SIGNIFICANT}, and zero outside "
+        f"the 95 % interval over seeds; seeds a comparison: {seeds})."
     )
 
 
 def compared(found: Iterable[Significance | None]) -> pd.DataFrame:
     """Tests of two systems as a table, a line each; those not run for both are left out.
 
-    `difference` is of the means over the questions; `t-test` and `randomisation` are p values.
+    `difference` is of the means over the questions, with half of its 95 % interval over seeds;
+    `t-test` and `randomisation` are p values.
     """
     lines = [
         (
@@ -127,6 +137,7 @@ def compared(found: Iterable[Significance | None]) -> pd.DataFrame:
             test.measure.upper(),
             *test.means,
             test.t.difference,
+            test.over_seeds,
             test.t.p,
             test.randomisation.p,
             test.t.n,
@@ -135,6 +146,6 @@ def compared(found: Iterable[Significance | None]) -> pd.DataFrame:
         for test in found
         if test
     ]
-    columns = ["systems", "data", "measure", "first", "second", "difference", "t-test",
-               "randomisation", "questions", "seeds"]  # fmt: skip
+    columns = ["systems", "data", "measure", "first", "second", "difference", SPREAD,
+               "t-test", "randomisation", "questions", "seeds"]  # fmt: skip
     return pd.DataFrame(lines, columns=columns).round(3)

@@ -2,11 +2,12 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from statistics import fmean
 
 import numpy as np
 
 from qasel.errors import QaselError
-from qasel.evaluation import Comparison, paired_ttest, randomisation_test
+from qasel.evaluation import Comparison, mean_interval, paired_ttest, randomisation_test
 from qasel.papers import paper as room
 from qasel.results.ledger import Row, are_folds
 from qasel.results.tables import counted, pick
@@ -17,8 +18,11 @@ class Significance:
     """Two systems compared on the test questions of a data set.
 
     Both tests are paired over questions, on the `values` of each system by question, averaged
-    over `seeds` (those that both have; `folds`: each is a fold with questions of its own); `t` is
-    Student's test and `randomisation` Fisher's.
+    over `seeds` (those that both have; one run of a system that draws nothing serves all of the
+    other's; `seeded`: one of the two does draw; `folds`: each is a fold with questions of its own);
+    `t` is
+    Student's test and `randomisation` Fisher's. They take the trained systems as given; how much
+    runs differ is in `by_seed`, the difference of the two means in each seed.
     """
 
     dataset: str
@@ -29,6 +33,8 @@ class Significance:
     vectors: str
     seeds: tuple[int, ...]
     folds: bool
+    seeded: bool
+    by_seed: tuple[float, ...]
     means: tuple[float, float]
     t: Comparison
     randomisation: Comparison
@@ -36,13 +42,19 @@ class Significance:
 
     def __str__(self) -> str:
         unit = "fold" if self.folds else "seed"
+        spread = "" if self.over_seeds is None else f" ± {self.over_seeds:.4f} over {unit}s"
         return (
             f"{self.first} {self.means[0]:.4f} against {self.second} {self.means[1]:.4f} "
             f"({self.data} {self.measure.upper()}, {self.vectors or 'no word vectors'}, "
             f"{len(self.seeds)} {unit}{'s' if len(self.seeds) > 1 else ''}, "
-            f"{self.t.n} questions): difference {self.t.difference:+.4f}, "
+            f"{self.t.n} questions): difference {self.t.difference:+.4f}{spread}, "
             f"t-test p = {self.t.p:.3g}, randomisation p = {self.randomisation.p:.3g}"
         )
+
+    @property
+    def over_seeds(self) -> float | None:
+        """Half of the 95 % interval (t) of the mean of `by_seed`; None with one seed."""
+        return mean_interval(self.by_seed)[2]
 
     @property
     def data(self) -> str:
@@ -80,12 +92,18 @@ def between(
 
     `vectors` and `dataset` are told of the first.
     """
-    (first, second), rows = systems, systems.values()
-    by_seed = [{row.recipe["seed"]: row for row in system} for system in rows]
-    seeds = sorted(by_seed[0].keys() & by_seed[1].keys())
+    first, second = systems
+    rows = [{row.recipe["seed"]: row for row in system} for system in systems.values()]
+    if not all(rows):
+        return None
+    drawn = [_seeded(next(iter(runs.values()))) for runs in rows]
+    for i, other in ((0, 1), (1, 0)):
+        if not drawn[i]:  # one run serves all seeds
+            rows[i] = dict.fromkeys(rows[other], next(iter(rows[i].values())))
+    seeds = sorted(rows[0].keys() & rows[1].keys())
     if not seeds:
         return None
-    common = [[system[seed] for seed in seeds] for system in by_seed]
+    common = [[runs[seed] for seed in seeds] for runs in rows]
     a, b = (_over_seeds(system, measure, split) for system in common)
     recipe = common[0][0].recipe
     return Significance(
@@ -97,6 +115,12 @@ def between(
         vectors=recipe["vectors"] or recipe.get("encoder", ""),
         seeds=tuple(seeds),
         folds=are_folds(common[0], split),
+        seeded=any(drawn),
+        by_seed=tuple(
+            fmean(one.per_question[split][measure].values())
+            - fmean(other.per_question[split][measure].values())
+            for one, other in zip(*common, strict=True)
+        ),
         means=(float(np.mean(list(a.values()))), float(np.mean(list(b.values())))),
         t=paired_ttest(a, b),
         randomisation=randomisation_test(a, b),
@@ -120,6 +144,14 @@ def _mean(systems: Iterable[Mapping[str, float]]) -> dict[str, float]:
     if any(other.keys() != first.keys() for other in others):
         raise QaselError("comparisons on different questions cannot be pooled")
     return {q: float(np.mean([first[q], *(other[q] for other in others)])) for q in first}
+
+
+def _seeded(row: Row) -> bool:
+    """Whether another seed would have given another run."""
+    recipe = row.recipe
+    words = recipe["vectors"] or recipe.get("encoder") or None
+    known = room(recipe["paper"]).recipe(recipe["variant"], recipe["dataset"], vectors=words)
+    return known.seeded
 
 
 def _over_seeds(rows: list[Row], measure: str, split: str) -> dict[str, float]:

@@ -95,6 +95,11 @@ class Recipe:
             if not 0 <= getattr(self, name) < 1:
                 raise QaselError(f"setting {name}: must be in [0, 1), got {getattr(self, name)}")
 
+    @property
+    def seeded(self) -> bool:
+        """Whether another seed gives another run; a system that draws nothing needs one only."""
+        return True
+
     def load(self, data_dir: FilePath | None = None) -> Dataset:
         """The data that the recipe learns from and is measured on."""
         return load_dataset(self.dataset, self.protocol, data_dir)

@@ -5,6 +5,7 @@ from ledger_rows import ledger_row
 
 from qasel.papers.latent_structured import VARIANTS, claims, figures, recipe
 from qasel.papers.yardsticks import recipe as yardstick
+from qasel.results.compare import between
 from qasel.results.tables import comparison, published
 
 PAPER = "latent-structured"
@@ -58,6 +59,21 @@ def test_figures_need_rows():
     rows = [row(name) for name in ("LSP", "LSP-AP", "LSP-AP*")]
     found = figures.figures(rows, told.append)
     assert set(found) == {f"{PAPER}-table-1", f"{PAPER}-figure-1"}
+
+
+def test_one_run_of_a_system_that_draws_nothing_serves_all_seeds():
+    svm = row("SVM", map_=0.5)
+    found = between(
+        {"LSP": [row("LSP", seed=s, map_=0.6 + 0.01 * s) for s in (2, 3)], "SVM": [svm]}
+    )
+    assert found is not None
+    assert (found.seeds, found.seeded) == ((2, 3), True)
+    assert found.by_seed == pytest.approx((0.12, 0.13))
+    # The perceptrons take the training lists in the seed's order, so a seed of one is not another.
+    assert between({"LSP": [row("LSP", seed=1)], "LSP-AP": [row("LSP-AP", seed=0)]}) is None
+    fixed = between({"LSSVM-AP": [row("LSSVM-AP")], "SVM": [svm]})
+    assert fixed is not None
+    assert (fixed.seeds, fixed.seeded, fixed.over_seeds) == ((0,), False, None)
 
 
 def test_claims_from_rows():

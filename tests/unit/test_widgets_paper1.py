@@ -265,9 +265,10 @@ def test_claims_are_judged_by_the_runs():
     assert line["verdict"] == "clearly the paper's way"
     assert (line["paper"], line["ours"], line["seeds"]) == ("+0.006", "+0.400", 2)
     line = frame.loc["PRI(list) over RI(list)", "WikiQA"]
-    assert (line["ours"], line["verdict"]) == ("-0.003", "the other way, within chance")
+    assert (line["ours"], line["verdict"]) == ("-0.003", "the other way, not clearly")
     assert frame.loc["PRI(list) over DCA", "WikiQA"]["verdict"] == "no difference"
-    counts = "2 clearly the paper's way; 1 no difference; 1 the other way, within chance"
+    counts = "1 clearly the paper's way; 1 the paper's way, not clearly; 1 no difference; "
+    counts += "1 the other way, not clearly"
     assert f"4 of them run by us. Of those: {counts} (" in summary(found)
     text = told(found)
     assert "| --: |" in text
@@ -280,21 +281,23 @@ def test_claims_are_judged_by_the_runs():
 
 
 def test_levels_or_size_is_told_from_the_runs():
-    rows = [make_row("PRI(list)", 0, [0.9] * 20), make_row("PRI(all list)", 0, [0.5] * 20)]
+    rows = [make_row("PRI(list)", seed, [0.9] * 20) for seed in (0, 1)]
+    rows += [make_row("PRI(all list)", seed, [0.5] * 20) for seed in (1, 0)]
     wikiqa, trecqa = claims.ablation(rows)
-    assert "same graph: +0.400 (clearly the paper's way; p = 0.000, 1 seed)." in wikiqa
+    told = "same graph: +0.400 ± 0.000 (clearly the paper's way; p = 0.000, 2 seeds)."
+    assert told in wikiqa
     assert "without the point level: not run yet." in wikiqa
     assert wikiqa.endswith("So the levels help beyond the size of the network.")
     assert trecqa == "**TREC-QA**: not run yet."
-    rows[1] = make_row("PRI(all list)", 0, [0.9] * 20)
+    del rows[2]  # one run of each is not enough
     assert "do not show that the levels help" in claims.ablation(rows)[0]
-    rows[1] = make_row("PRI(list) w/o pair-level", 0, [0.9] * 20)
+    rows[2] = make_row("PRI(list) w/o pair-level", 0, [0.9] * 20)
     assert claims.ablation(rows)[0].endswith("the levels or the size is open here.")
 
 
 def test_the_answer_has_means_and_a_verdict():
     rows = [make_row("PRI(list)", seed, [0.9] * 20) for seed in (0, 1)]
-    rows += [make_row("CA(list)", 0, [0.5] * 20)]
+    rows += [make_row("CA(list)", seed, [0.5] * 20) for seed in (0, 1)]
     text = claims.answer(rows)
     assert "| PRI(list) | point, pair, list | 0.900 ± 0.000 | 2 | – | 0 |" in text
     assert text.endswith("Hearing all three helps clearly in 1 of these 1 comparisons.")
@@ -302,11 +305,22 @@ def test_the_answer_has_means_and_a_verdict():
 
 
 def test_a_claim_of_less_is_seen_from_the_papers_side():
-    rows = [make_row("PRI(list)", 0, [0.9] * 20), make_row("CA(list)", 0, [0.5] * 20)]
+    rows = [make_row("PRI(list)", seed, [0.9] * 20) for seed in (0, 1)]
+    rows += [make_row("CA(list)", seed, [0.5] * 20) for seed in (0, 1)]
     (line,) = judged(
         "hierarchical-ranking", [Claim("", "CA(list)", "PRI(list)", "wikiqa")], rows
     ).itertuples()
     assert (line.paper, line.ours, line.verdict) == ("-0.006", "-0.400", "clearly the paper's way")
+
+
+def test_a_difference_that_one_seed_makes_is_not_clear():
+    rows = [make_row("PRI(list)", seed, [0.9] * 20) for seed in (0, 1, 2)]
+    rows += [make_row("CA(list)", seed, [value] * 20) for seed, value in enumerate((0.9, 0.9, 0.6))]
+    claim = Claim("", "PRI(list)", "CA(list)", "wikiqa")
+    (line,) = judged("hierarchical-ranking", [claim], rows).to_dict("records")
+    assert line["ours"] == "+0.100"
+    assert line["± over seeds"] == "0.430"  # 0, 0 and 0.3: t(2) = 4.303, deviation 0.1732
+    assert (line["p"], line["verdict"]) == ("0.000", "the paper's way, not clearly")
 
 
 def test_tests_are_a_table():

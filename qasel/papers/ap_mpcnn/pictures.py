@@ -151,6 +151,9 @@ def compared_figure(inside: Inside) -> HouseFigure:
     for axes in (grid[0], grid[2]):
         axes.set_yticks(range(filters), [f"filter {i + 1}" for i in range(filters)])
     grid[4].set_yticks(range(widths), every)
+    grid[4].set_ylabel("question")
+    for axes in grid[4:]:
+        axes.set_xlabel("answer")
     return figure
 
 

@@ -8,7 +8,7 @@ from scipy import stats
 
 from qasel.papers.hierarchical_ranking.heads import SCHEMES
 from qasel.papers.hierarchical_ranking.recipes import MAIN, PAPER
-from qasel.results.claims import HELD, Claim, judged
+from qasel.results.claims import HELD, SPREAD, Claim, judged
 from qasel.results.compare import pooled, significance
 from qasel.results.experiments import varied
 from qasel.results.ledger import Row, read_ledger
@@ -105,11 +105,12 @@ def ablation(rows: Iterable[Row] | None = None) -> list[str]:
 
 
 def _judged(line: pd.Series) -> str:
-    """One comparison in words: "+0.005 (the paper's way, within chance; p = 0.732, 1 seed)"."""
+    """In words: "+0.005 ± 0.012 (the paper's way, not clearly; p = 0.732, 3 seeds)"."""
     if not line["seeds"]:
         return "not run yet"
     seeds = f"{line['seeds']} seed{'s' if line['seeds'] > 1 else ''}"
-    return f"{line['ours']} ({line['verdict']}; p = {line['p']}, {seeds})"
+    spread = "" if line[SPREAD] == "–" else f" ± {line[SPREAD]}"
+    return f"{line['ours']}{spread} ({line['verdict']}; p = {line['p']}, {seeds})"
 
 
 def answer(rows: Iterable[Row] | None = None) -> str:
@@ -216,18 +217,23 @@ def convergence(rows: Iterable[Row] | None = None) -> list[str]:
         joint, alone = curves.values()
         epochs = min(len(joint), len(alone))
         lower = int((joint[:epochs] < alone[:epochs]).sum())
+        once = all(len(choice[vectors]) == 1 for choice in systems.values())
         best = {
             name: np.mean([row.best_epoch for row in choice[vectors]])
             for name, choice in systems.items()
         }
+        shown_best = ", ".join(
+            f"{f'{epoch:.1f}'.removesuffix('.0')} for {name}" for name, epoch in best.items()
+        )
         held = [lower > epochs / 2, bool(best[MAIN] < best["CA(list)"])]
         told.append(
             f"**{shown}**: the list loss of PRI(list) is the lower one in {lower} of the {epochs} "
-            f"epochs that all runs went through, so it {'falls' if held[0] else 'does not fall'} "
-            f"faster. The best dev epoch is on average {best[MAIN]:.1f} for PRI(list), "
-            f"{best['CA(list)']:.1f} for CA(list), so PRI(list) "
+            f"epochs that {'both runs' if once else 'all runs'} went through, so it "
+            f"{'falls' if held[0] else 'does not fall'} faster. The best dev epoch is "
+            f"{'' if once else 'on average '}{shown_best}, so PRI(list) "
             f"{'needs fewer' if held[1] else 'does not need fewer'} epochs. "
-            f"Of the paper's two findings {('neither', 'one', 'each')[sum(held)]} comes back."
+            f"Of the paper's two findings {('neither comes', 'one comes', 'both come')[sum(held)]} "
+            f"back{', in one run of each' if once else ''}."
         )
     return told
 

@@ -33,6 +33,9 @@ COMPARISONS = {
         ("LSSVM-AP", "SVM", "wikiqa"),
         ("LSP-AP (5-fold)", "SVM (5-fold)", "wikiqa"),
         ("LSP-AP (5-fold)", "SVM (5-fold)", "trecqa"),
+        ("LSP-AP (CNN)", "SVM (CNN)", "wikiqa"),
+        ("LSP-AP* (CNN)", "SVM (CNN)", "wikiqa"),
+        ("LSSVM-AP (CNN)", "SVM (CNN)", "wikiqa"),
     ],
     "AP in the loss helps": [
         ("LSP-AP", "LSP", "wikiqa"),

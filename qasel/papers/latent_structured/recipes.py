@@ -96,6 +96,11 @@ class StructuredRecipe(Recipe):
         return self.variant == CNN or self.variant.endswith(ON_CNN)
 
     @property
+    def seeded(self) -> bool:
+        """Large margins on similarities draw nothing; of the folds, a seed is a fold."""
+        return self.on_cnn or self.learner == "lsp" or self.variant.endswith(IN_FOLDS)
+
+    @property
     def cnn(self) -> "StructuredRecipe":
         """The recipe of the CNN that gives the vectors, the same for all that learn from it."""
         kind = type(self)

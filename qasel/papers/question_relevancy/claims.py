@@ -1,7 +1,6 @@
 """What the paper says of its systems, beside the same in our runs."""
 
 from collections.abc import Iterable
-from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -112,14 +111,12 @@ def held(rows: Iterable[Row] | None = None) -> pd.DataFrame:
 
 
 def _beside_search(name: str, rows: Iterable[Row]) -> tuple[list[Row], list[Row]]:
-    """The rows of a system, and as many of the search engine's order: one run serves all seeds."""
+    """The rows of a system, and the run of the search engine's order."""
     runs = counted(PAPER, rows)
     learnt, order = (runs.get((system, DATASET), {}) for system in (name, ORDER))
     if not learnt or not order:
         return [], []
-    group, engine = learnt[pick(learnt)], order[pick(order)][0]
-    seeds = [row.recipe["seed"] for row in group]
-    return group, [replace(engine, recipe=engine.recipe | {"seed": seed}) for seed in seeds]
+    return learnt[pick(learnt)], order[pick(order)]
 
 
 def _means(rows: Iterable[Row], split: str) -> dict[str, float]:

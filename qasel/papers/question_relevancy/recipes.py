@@ -118,6 +118,11 @@ class RelevancyRecipe(Recipe):
         if not 0 < self.share <= 1:
             raise QaselError(f"setting share: must be in (0, 1], got {self.share}")
 
+    @property
+    def seeded(self) -> bool:
+        """The baselines draw nothing: the random one is the task's own, whose draw is fixed."""
+        return self.variant not in BASELINES
+
     def load(self, data_dir: FilePath | None = None) -> Dataset:
         """The data set, with the later test as a split of its own and the auxiliary tasks.
 

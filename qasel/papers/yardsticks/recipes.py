@@ -48,7 +48,7 @@ CHOICES = {
 class BaselineRecipe(Recipe):
     """A run of a yardstick that reads no labels.
 
-    Only "random" depends on the seed. Raises `QaselError` for "given order" on a data set whose
+    Raises `QaselError` for "given order" on a data set whose
     files leak the labels by it.
     """
 
@@ -61,6 +61,11 @@ class BaselineRecipe(Recipe):
                 f"{GIVEN!r} is no yardstick on {self.dataset}: {LEAKS[self.dataset]}; "
                 "name other variants, such as 'BM25'"
             )
+
+    @property
+    def seeded(self) -> bool:
+        """Only the random one draws."""
+        return self.variant == "random"
 
 
 @dataclass(frozen=True, kw_only=True)

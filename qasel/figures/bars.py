@@ -25,8 +25,8 @@ def paper_against_ours(
     """
     rows = list(dict.fromkeys(frame["row"]))
     panels = list(dict.fromkeys(zip(frame["data"], frame["measure"], strict=True)))
-    width = 2.4 + 2.9 * len(panels)
-    figure = new_figure(max(width, 0.15 * len(title or "")), 1.9 + 0.4 * len(rows))
+    width = max(2.4 + 2.9 * len(panels), 0.15 * len(title or ""))
+    figure = new_figure(width, 1.9 + 0.4 * len(rows))
     grid = figure.subplots(1, len(panels), sharey=True, squeeze=False)[0]
     for axes, (data, measure) in zip(grid, panels, strict=True):
         part = frame[(frame["data"] == data) & (frame["measure"] == measure)]

@@ -11,6 +11,8 @@ HEADING: dict[str, Any] = {
     "weight": "bold",
     "bbox": {"facecolor": "white", "linewidth": 0, "pad": 1},
 }
+SHORT = 20
+"""Lines above which the axis stands at both ends."""
 
 
 class Difference(NamedTuple):
@@ -53,6 +55,7 @@ def differences(
     axes.set_ylim(y - 0.3, -0.7)
     axes.grid(visible=False, axis="y")
     axes.tick_params(axis="y", length=0)
+    axes.tick_params(axis="x", labeltop=len(lines) > SHORT)
     axes.spines["left"].set_visible(False)
     axes.set_xlabel(xlabel)
     dot: dict[str, Any] = {"marker": "o", "linestyle": "", "markersize": 8, "markeredgewidth": 2}

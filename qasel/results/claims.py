@@ -108,7 +108,7 @@ def told(frame: pd.DataFrame) -> str:
 def summary(frame: pd.DataFrame) -> str:
     """The verdicts counted, in a few sentences."""
     ran = frame[frame["seeds"] > 0]
-    text = f"{len(frame)} comparisons of the paper, {len(ran)} of them run by us."
+    text = f"{len(frame)} comparisons, {len(ran)} of them run by us."
     if ran.empty:
         return text
     count = ran["verdict"].value_counts()

@@ -105,7 +105,7 @@ def test_how_often_the_recipes_value_is_the_best():
     assert table.loc["epochs", "best (ours)"] == "not run"  # only two of its three values
     assert table.loc["epochs", "best (paper)"] == "6, 7"
     paper, ours = claims.summary(table.reset_index())
-    assert "the best in 8 of 8 settings, in 1 of them together" in paper
+    assert "the best in 8 of 8 settings, in 1 of them level" in paper
     assert "the best in 0 of 1 settings" in ours
     assert claims.summary(claims.settings([]))[1] == "In ours: not run yet."
 

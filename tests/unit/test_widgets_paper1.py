@@ -249,7 +249,7 @@ def make_row(variant, seed, values):
 def test_claims_without_runs():
     frame = claims.claims([])
     assert set(frame["verdict"]) == {"not run"}
-    assert summary(frame) == f"{len(frame)} comparisons of the paper, 0 of them run by us."
+    assert summary(frame) == f"{len(frame)} comparisons, 0 of them run by us."
     assert all("not run" in told for told in claims.convergence([]))
 
 

@@ -84,7 +84,7 @@ def summary(frame: pd.DataFrame) -> list[str]:
             continue
         told.append(
             f"{where} the recipe's value is the best in {tied} of {int(ran.sum())} settings, "
-            f"in {tied - alone} of them together with another."
+            f"in {tied - alone} of them level with another."
         )
     return told
 

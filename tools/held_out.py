@@ -56,8 +56,9 @@ def run_fold(room: str, variant: str, dataset: str, setting: str, fold: int, fol
     history = ranker.fit(rest, data.dev, **({"tasks": data.tasks} if data.tasks else {}))
     scores = evaluate(ranker.rank(held), held, data.scoring)
     values = (
-        variant, data.name, setting, fold, folds, history.best_epoch,
-        max(epoch["dev_map"] for epoch in history.epochs), scores.map, code_revision(),
+        variant, dataset, setting, fold, folds, history.best_epoch,
+        max((epoch["dev_map"] for epoch in history.epochs), default=""), scores.map,
+        code_revision(),
         json.dumps({q: round(ap, 4) for q, ap in scores.per_question["map"].items()}),
     )  # fmt: skip
     return {name: str(value) for name, value in zip(FIELDS, values, strict=True)}

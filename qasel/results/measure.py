@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 import torch
 
-from qasel.datasets import Dataset
+from qasel.datasets import Dataset, load_dataset
 from qasel.datasets.base import Split
 from qasel.datasets.registry import COLLECTIONS
 from qasel.errors import QaselError
@@ -21,6 +21,7 @@ from qasel.rankers.base import History, Ranker
 from qasel.results.ledger import Row, code_revision, versions
 from qasel.text import Vectors, load_vectors, tokenize
 from qasel.text.contexts import completed
+from qasel.text.encoder_folders import fingerprint_of
 from qasel.text.vectors import CONTEXTS, KNOWN
 from qasel.training import Recipe, describe_device
 
@@ -65,12 +66,14 @@ def measure(
     """
     folder = out / recipe.slug
     done = folder / f"{recipe.slug}.json"
+    own = not by_name(recipe)
     if done.exists():
-        if not by_name(recipe):
-            _same_inputs(folder, *inputs(recipe, data_dir))
         row = Row.read(done)
+        if own:
+            now = fingerprint(recipe, *inputs(recipe, data_dir), data_dir)
+            _same_inputs(folder, recipe.dataset, now, row.data)
         place = results_dir() / recipe.paper / done.name
-        if ledger and not (place.exists() and Row.read(place).data == row.data):
+        if ledger and not (place.exists() and (not own or Row.read(place).data == row.data)):
             row.write()
         return row
     revision = code_revision()
@@ -79,8 +82,9 @@ def measure(
     require_writable(folder)
     if ledger:
         require_writable(results_dir() / recipe.paper)
-    if not by_name(recipe):
-        _same_inputs(folder, dataset, vectors)
+    read = fingerprint(recipe, dataset, vectors, data_dir)
+    if own:
+        _same_inputs(folder, recipe.dataset, read)
     ranker = make_ranker(recipe, vectors, device)
     beside = {"tasks": dataset.tasks, "articles": dataset.articles}
     more = {name: given for name, given in beside.items() if given}
@@ -112,7 +116,7 @@ def measure(
         chosen=history.chosen,
         parameters=parameters,
         ranked_per_second=speed.get("test"),
-        data=_fingerprint(dataset, vectors),
+        data=read,
         finished=datetime.datetime.now(datetime.UTC).isoformat(timespec="milliseconds"),
     )
     if ledger:
@@ -124,9 +128,10 @@ def measure(
 
 def by_name(recipe: Recipe) -> bool:
     """Whether names say what is read, and no files of one's own are."""
-    corpus = getattr(recipe, "corpus", "")
+    corpus, encoder = (getattr(recipe, name, "") for name in ("corpus", "encoder"))
     return (
         recipe.dataset in COLLECTIONS
+        and not (encoder and Path(encoder).is_dir())
         and (not recipe.vectors or recipe.vectors.removesuffix(CONTEXTS) in KNOWN)
         and (not corpus or corpus in COLLECTIONS)
     )
@@ -141,27 +146,41 @@ def inputs(recipe: Recipe, data_dir: FilePath | None = None) -> tuple[Dataset, V
 
 def is_of(row: Row, recipe: Recipe, data_dir: FilePath | None = None) -> bool:
     """Whether a row's run read what the recipe's files hold now."""
-    return row.data == _fingerprint(*inputs(recipe, data_dir))
+    return row.data == fingerprint(recipe, *inputs(recipe, data_dir), data_dir)
 
 
-def _fingerprint(dataset: Dataset, vectors: Vectors) -> str:
-    parts = [dataset.fingerprint]
+def fingerprint(
+    recipe: Recipe, dataset: Dataset, vectors: Vectors, data_dir: FilePath | None = None
+) -> str:
+    """What a run reads, in a few digits each: data, word vectors, articles, an encoder's folder.
+
+    Of a folder of one's own all that it holds counts, whatever a protocol or a fold takes of it.
+    """
+    named = recipe.dataset in COLLECTIONS
+    parts = [(dataset if named else load_dataset(recipe.dataset, "all", data_dir)).fingerprint]
     if vectors.size:
         parts.append(vectors.fingerprint)
     if dataset.articles:
         articles = "\n".join(dataset.articles)
         parts.append(hashlib.sha256(articles.encode()).hexdigest()[:16])
+    encoder = getattr(recipe, "encoder", "")
+    if encoder and Path(encoder).is_dir():
+        parts.append(fingerprint_of(Path(encoder)))
     return " ".join(parts)
 
 
-def _same_inputs(folder: Path, dataset: Dataset, vectors: Vectors) -> None:
-    """Raise `QaselError` if a folder's run was begun on other inputs; note their fingerprint."""
-    place, now = folder / "data.sha256", _fingerprint(dataset, vectors)
-    if not place.exists():
+def _same_inputs(folder: Path, name: str, now: str, known: str | None = None) -> None:
+    """Raise `QaselError` if a folder's run was begun on other inputs; note their fingerprint.
+
+    `known` is that of the finished run, for a folder without the note.
+    """
+    place = folder / "data.sha256"
+    begun = place.read_text(encoding="utf-8").strip() if place.exists() else known
+    if begun is None:
         write_whole(place, now + "\n")
-    elif place.read_text(encoding="utf-8").strip() != now:
+    elif begun != now:
         raise QaselError(
-            f"{dataset.name}: its data, or the word vectors, have changed since the run in "
+            f"{name}: its data, word vectors or encoder have changed since the run in "
             f"{folder} was begun; remove that folder, or give another one by --out, to run it anew"
         )
 

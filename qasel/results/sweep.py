@@ -51,7 +51,8 @@ def check(recipes: Iterable[Recipe], data_dir: Path | None = None) -> None:
 
     Data sets are read, as each paper's row wants them; word vectors are only looked for.
     """
-    alike = {(r.paper, r.variant, r.dataset, r.protocol, r.vectors): r for r in recipes}
+    names = ("paper", "variant", "dataset", "protocol", "vectors", "corpus", "auxiliary", "share")
+    alike = {tuple(getattr(r, name, None) for name in names): r for r in recipes}
     for recipe in alike.values():
         try:
             recipe.load(data_dir).require_labels()

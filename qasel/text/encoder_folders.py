@@ -1,5 +1,6 @@
 """Where a pre-trained encoder lies: a folder, the local cache, the hub, or a Python package."""
 
+import hashlib
 import importlib
 from pathlib import Path
 from types import ModuleType
@@ -52,6 +53,16 @@ def one_line(error: Exception) -> str:
     """The first sentences of a library's message, on one line."""
     text = " ".join(str(error).split()) or type(error).__name__
     return text if len(text) <= 160 else text[:157] + "..."
+
+
+def fingerprint_of(folder: Path) -> str:
+    """Sixteen hexadecimal digits over the configuration, weights and tokenizer in a folder."""
+    found = hashlib.sha256()
+    for path in sorted({path for pattern in _FILES for path in folder.glob(pattern)}):
+        with path.open("rb") as file:
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
+        found.update(f"{path.name} {digest}\n".encode())
+    return found.hexdigest()[:16]
 
 
 def find_encoder(name: str) -> Path:

@@ -1,0 +1,120 @@
+"""What a run read, in digits: files of one's own that change are seen, a protocol is no change."""
+
+import json
+
+import pytest
+
+from qasel.cli import main
+from qasel.errors import QaselError
+from qasel.papers.latent_structured import recipe as structured
+from qasel.papers.question_relevancy import recipe as relevancy
+from qasel.papers.yardsticks import recipe as yardstick
+from qasel.results.experiments import varied
+from qasel.results.grid import changed
+from qasel.results.measure import by_name, fingerprint
+from qasel.results.sweep import check
+from qasel.text import Vectors
+from qasel.text.encoder_folders import fingerprint_of
+
+NONE = Vectors.empty("")
+
+
+@pytest.fixture
+def folder(tmp_path):
+    for name in ("train", "dev", "test"):
+        lines = ["question\tcandidate\tlabel"]
+        for q in range(10):
+            lines += [f"q {name} {q}\ta {q}\t1", f"q {name} {q}\tb {q}\t{int(q == 0)}"]
+        (tmp_path / f"{name}.tsv").write_text("\n".join(lines) + "\n")
+    return tmp_path
+
+
+def test_a_fold_and_a_share_are_no_other_data(folder):
+    recipes = [
+        yardstick("BM25", str(folder)),
+        relevancy("STL-MLP", str(folder)).change(share=0.5),
+        *(structured("SVM (5-fold)", str(folder), seed=seed) for seed in (0, 1)),
+    ]
+    read = [recipe.load() for recipe in recipes]
+    assert len({data.fingerprint for data in read}) == 4, "what is learnt from does differ"
+    found = [fingerprint(r, data, NONE).split()[0] for r, data in zip(recipes, read, strict=True)]
+    assert len(set(found)) == 1
+    (folder / "test.tsv").write_text((folder / "dev.tsv").read_text())
+    (first, *_) = recipes
+    assert fingerprint(first, first.load(), NONE) != found[0]
+
+
+def test_an_encoder_in_a_folder_is_a_file_of_ones_own(tmp_path):
+    (tmp_path / "config.json").write_text("{}")
+    (tmp_path / "model.safetensors").write_bytes(b"1")
+    named = yardstick("cross-encoder (list)", "sample")
+    own = named.change(encoder=str(tmp_path))
+    assert (by_name(named), by_name(own)) == (True, False)
+    before, read = fingerprint_of(tmp_path), fingerprint(own, own.load(), NONE)
+    (tmp_path / "notes.txt").write_text("no part of the model")
+    assert fingerprint_of(tmp_path) == before
+    (tmp_path / "model.safetensors").write_bytes(b"2")
+    assert fingerprint_of(tmp_path) != before
+    assert fingerprint(own, own.load(), NONE) != read
+
+
+@pytest.mark.filterwarnings("ignore::qasel.evaluation.TieWarning")
+def test_a_finished_run_and_the_ledger(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("QASEL_RESULTS", str(tmp_path / "ledger"))
+    monkeypatch.chdir(tmp_path)
+    run = ["run", "yardsticks", "--variant", "BM25", "--dataset", "sample", "--out", "old"]
+    assert main(run) == 0
+    (held,) = (tmp_path / "ledger").glob("*/*.json")
+    row = json.loads(held.read_text())
+    older = tmp_path / "old" / row["slug"] / held.name
+    older.write_text(json.dumps(row | {"data": None, "revision": "older"}))
+    assert main(run) == 0, "names say what is read, so the ledger's row stands"
+    assert json.loads(held.read_text()) == row
+    held.unlink()
+    assert main(run) == 0, "a ledger without it gets it"
+    assert json.loads(held.read_text())["revision"] == "older"
+    capsys.readouterr()
+
+
+@pytest.mark.filterwarnings("ignore::qasel.evaluation.TieWarning")
+def test_data_that_changed_are_seen_without_the_note(folder, monkeypatch, capsys):
+    monkeypatch.setenv("QASEL_RESULTS", str(folder / "ledger"))
+    run = ["run", "yardsticks", "--variant", "BM25", "--dataset", str(folder)]
+    run += ["--out", str(folder / "out")]
+    assert main(run) == 0
+    (note,) = (folder / "out").glob("*/data.sha256")
+    note.unlink()
+    (folder / "test.tsv").write_text((folder / "dev.tsv").read_text())
+    assert main(run) == 2
+    assert "have changed since the run" in capsys.readouterr().err
+
+
+def test_a_setting_that_came_later_is_named_where_it_is_as_it_was_before():
+    from qasel.papers.hierarchical_ranking import recipe
+
+    chosen = recipe("CA(pair)", "trecqa")
+    assert changed(chosen.as_dict()) == ""
+    assert changed(chosen.change(pair_head="relu").as_dict()) == "pair_head=relu"
+
+
+def test_every_corpus_is_read_before_anything_runs(folder):
+    (folder / "there.txt").write_text("one\ntwo\n")
+    chosen = structured("LSP", str(folder))
+    recipes = [chosen.change(corpus=str(folder / f"{name}.txt")) for name in ("missing", "there")]
+    with pytest.raises(QaselError, match=r"missing\.txt"):
+        check(recipes)
+
+
+def test_runs_with_other_vectors_are_not_mixed():
+    from ledger_rows import ledger_row
+
+    from qasel.papers.hierarchical_ranking import recipe
+
+    def row(vectors, **changes):
+        chosen = recipe("CA(list)", "wikiqa", vectors=vectors).change(**changes)
+        return ledger_row(chosen, {"map": 0.7}, {"map": 0.7}, {"q": 0.7})
+
+    usual, other = "glove.6B.100d", "glove.6B.100d+contexts"
+    rows = [row(usual), row(other), row(usual, dropout=0.4)]
+    found = varied("hierarchical-ranking", "CA(list)", "wikiqa", "dropout", rows)
+    assert {value: len(group) for value, group in found.items()} == {0.2: 1, 0.4: 1}

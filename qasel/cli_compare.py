@@ -85,7 +85,7 @@ def _told(
     text = f"{number} with other settings than the row's own, or other data: not compared"
     if not systems and not data:
         return [text]
-    named = [f"{recipe['variant']} ({changed(recipe)})" for recipe in asked]
+    named = [f"{recipe['variant']} ({changed(recipe) or 'other data'})" for recipe in asked]
     kinds = list(dict.fromkeys(named))
     more = f" and {len(kinds) - SHOWN} more kinds" if len(kinds) > SHOWN else ""
     return [f"{text}: {'; '.join(kinds[:SHOWN])}{more}"]

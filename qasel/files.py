@@ -17,10 +17,11 @@ def write_whole(path: FilePath, text: str) -> None:
     Parent folders are made; a name ending in `.gz` is compressed, without a time stamp. A link is
     followed. Raises `QaselError` for a folder, and for anything else that is no plain file.
     """
-    path = Path(path).resolve()  # a link stays one
-    if path.exists() and not path.is_file():
+    path = Path(path)
+    if path.exists() and not path.is_file():  # before `resolve`: a pipe's own path does not exist
         what = "a folder" if path.is_dir() else "no plain file"
-        raise QaselError(f"cannot write {shown(path)}: it is {what}; give the name of a file")
+        raise QaselError(f"cannot write {path}: it is {what}; give the name of a file")
+    path = path.resolve()  # a link stays one
     data = text.encode("utf-8")
     if path.suffix == ".gz":
         data = gzip.compress(data, mtime=0)

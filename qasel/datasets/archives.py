@@ -54,7 +54,7 @@ def _zip_members(archive: Path, pack: zipfile.ZipFile) -> dict[PurePosixPath, zi
         path = _inside(archive, info.orig_filename)
         if stat.S_ISLNK(info.external_attr >> 16):
             _inside(archive, str(path.parent / pack.read(info).decode("utf-8", "replace")))
-        elif not info.is_dir():
+        elif not info.filename.endswith("/"):  # `is_dir` fails where there is no name
             members[path] = info
     return members
 
@@ -86,8 +86,6 @@ def _inside(archive: Path, name: str) -> PurePosixPath:
             break
     if path.is_absolute() or depth < 0 or plain[1:2] == ":" or "\0" in plain:
         raise QaselError(f"{archive}: refused, member {name!r} leads out of the folder")
-    if not path.parts:
-        raise QaselError(f"{archive}: refused, member {name!r} has no name")
     return path
 
 
@@ -98,6 +96,8 @@ def _write(
     folder: Path,
 ) -> list[Path]:
     for path in members:
+        if not path.parts:
+            raise QaselError(f"{archive}: refused, file {str(path)!r} has no name")
         if ".." in path.parts:
             raise QaselError(f"{archive}: refused, member {str(path)!r} has `..` in its path")
     kept = {

@@ -100,9 +100,14 @@ def full_name(dataset: str) -> str:
     """The name of a data set as it is, or the whole path of a folder of one's own.
 
     So that runs on two folders are two data sets, whatever they are called from where one is.
+    A protocol may follow, as in `own/answered`; a folder of that name goes before it.
     """
-    own = dataset not in COLLECTIONS and Path(dataset).is_dir()
-    return str(Path(dataset).resolve()) if own else dataset
+    if dataset not in COLLECTIONS and Path(dataset).is_dir():
+        return str(Path(dataset).resolve())
+    folder, slash, protocol = dataset.rpartition("/")
+    if folder and protocol in QUESTION_PROTOCOLS:
+        return full_name(folder) + slash + protocol
+    return dataset
 
 
 def _is_own(name: str) -> bool:

@@ -98,7 +98,10 @@ def _add(where: str, question: _Open, row: Row) -> None:
     place = len(question.candidates)
     identity = f"{question.id}-{place}" if row.id is None else row.id
     if identity in question.ids:
-        raise QaselError(f"{where}: question {question.id!r} has two candidates {identity!r}")
+        raise QaselError(
+            f"{where}: question {question.id!r} has two candidates {identity!r}; each needs an id "
+            "of its own (that of the question is `qid`)"
+        )
     question.ids.add(identity)
     question.candidates.append(Candidate(identity, row.text or "", row.label, place))
 

@@ -19,6 +19,10 @@ COLUMNS = {
 }
 """Role → the column names (any case) that hold it; other columns are passed over."""
 
+QUESTION_KEYS = ("qid", "question_id")
+CANDIDATE_KEYS = ("candidate_id", "cid", "id")
+"""The keys of ids in JSON; `id` is the question's on a line that has all its candidates."""
+
 TABLE_SUFFIXES = (".tsv", ".txt", ".tab")
 JSON_SUFFIXES = (".jsonl", ".ndjson")
 
@@ -56,9 +60,10 @@ def read_table(path: FilePath, name: str | None = None) -> Split:
 def read_jsonl(path: FilePath, name: str | None = None) -> Split:
     """JSON lines: {"question", "candidates": [text or {"text", "label", "id"}]} a question.
 
-    Or {"question", "candidate", "label"} a candidate; both may have "id" (also
-    "qid", "question_id"). Without an id, consecutive lines of the second form with
-    the same question belong together.
+    Or {"question", "candidate", "label"} a candidate. The question's id is "qid" (or
+    "question_id"), a candidate's "cid" (or "candidate_id"), and "id" is that of what a line
+    stands for: in the first form the question's, in the second the candidate's. Without an id
+    of the question, consecutive lines of the second form with the same one belong together.
 
     Raises `QaselError`, with file and line, for JSON of another form, a label
     that is not 0, 1 or null, and what `read_json_lines` and `group_rows` raise.
@@ -115,9 +120,8 @@ def _columns(where: str, names: list[str]) -> dict[str, int]:
 def _json_rows(path: FilePath, number: int, line: dict[str, Any]) -> Iterator[Row]:
     where = f"{path}:{number}"
     question = json_text(where, line, "question")
-    of_question = ("qid", "question_id")
     if "candidates" in line:
-        question_id = _first_id(where, line, ("id", *of_question))
+        question_id = _first_id(where, line, ("id", *QUESTION_KEYS))
         candidates = line["candidates"]
         if not isinstance(candidates, list):
             raise QaselError(f"{where}: 'candidates' is not a list")
@@ -130,15 +134,15 @@ def _json_rows(path: FilePath, number: int, line: dict[str, Any]) -> Iterator[Ro
             if not isinstance(candidate, dict):
                 raise QaselError(f"{where}: a candidate is neither a string nor an object")
             text = json_text(where, candidate, "text")
-            identity = _first_id(where, candidate, ("id",))
+            identity = _first_id(where, candidate, CANDIDATE_KEYS)
             label = _label(where, candidate.get("label"))
             yield Row(number, question, text, label, question_id, identity, block=number)
     elif "candidate" in line:
         text = json_text(where, line, "candidate")
         label = _label(where, line.get("label"))
         # Here a line is a candidate, and so an `id` is the candidate's.
-        question_id = _first_id(where, line, of_question)
-        identity = _first_id(where, line, ("candidate_id", "cid", "id"))
+        question_id = _first_id(where, line, QUESTION_KEYS)
+        identity = _first_id(where, line, CANDIDATE_KEYS)
         yield Row(number, question, text, label, question_id, identity)
     else:
         raise QaselError(f"{where}: neither 'candidates' nor 'candidate' beside the question")

@@ -217,7 +217,7 @@ def test_a_users_question_ids_group_rows_wherever_they_stand(tmp_path, column):
 def test_both_forms_of_json_lines(tmp_path):
     lines = [
         {"question": "a", "candidates": ["x", {"text": "y", "label": 1, "id": "why"}]},
-        {"question": "a", "candidates": ["z"]},
+        {"question": "a", "candidates": [{"text": "z", "cid": "zed"}]},
         {"question": "b", "candidate": "x", "label": 0},
         {"question": "b", "candidate": "y", "label": None},
     ]
@@ -225,7 +225,7 @@ def test_both_forms_of_json_lines(tmp_path):
     split = read_questions(write(tmp_path / "t.jsonl", text))
     assert [(q.id, [(c.id, c.label) for c in q.candidates]) for q in split] == [
         ("q1", [("q1-0", None), ("why", 1)]),
-        ("q2", [("q2-0", None)]),
+        ("q2", [("zed", None)]),
         ("q3", [("q3-0", 0), ("q3-1", None)]),
     ]
 
@@ -324,6 +324,10 @@ BAD_JSON = {
     "ids and none": (
         '{"qid": 1, "question": "q", "candidate": "a"}\n{"question": "q", "candidate": "a"}',
         r"t\.jsonl:2: some questions have an id",
+    ),
+    "a question's id as a candidate's": (
+        '{"id": "q1", "question": "q", "candidate": "a"}\n' * 2,
+        r"t\.jsonl:2: .*two candidates 'q1'; .* `qid`",
     ),
     "an odd id": ('{"id": [], "question": "q", "candidate": "a"}', r"id \[\] is not a string"),
 }

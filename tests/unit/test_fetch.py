@@ -307,10 +307,24 @@ def test_a_tar_is_unpacked_and_harmless_links_are_left_out(tmp_path, mode):
     assert files_below(tmp_path / "out") == ["a"]
 
 
+@pytest.mark.parametrize(
+    "data",
+    [
+        tarred((".", b"", tarfile.DIRTYPE, ""), ("./a", b"1", FILE, "")),
+        zipped({"./": b"", "./a": b"1"}),
+    ],
+    ids=["tar", "zip"],
+)
+def test_an_archive_of_the_folder_one_is_in(tmp_path, data):
+    (tmp_path / "pack").write_bytes(data)
+    assert [str(path) for path in unpack(tmp_path / "pack", tmp_path / "out")] == ["a"]
+
+
 DAMAGED = {
     "cut zip": zipped(GOOD)[40:],
     "cut tar": tarred(("a", b"x" * 9999, FILE, ""))[:-30],
     "a member without a name": zipped({".": b"x"}),
+    "a tar's member without a name": tarred((".", b"x", FILE, "")),
     "a file that is a folder too": zipped({"a/b": b"x", "a/b/c": b"x", "d": b""}),
     "a name that is not UTF-8": zipped({"é": b"x"}).replace("é".encode(), b"\xff\xfe"),
 }

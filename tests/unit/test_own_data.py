@@ -76,7 +76,7 @@ def test_word_vectors_that_changed_are_not_told_by_their_old_scores(folder, caps
         np.savez(folder.parent / "own.npz", words=words, vectors=np.full((len(words), 3), value))
         capsys.readouterr()
         assert main(["run", *arguments]) == status
-    refused(capsys, "word vectors, have changed", "pri-list-0-")
+    refused(capsys, "word vectors or encoder have changed", "pri-list-0-")
 
 
 @pytest.mark.filterwarnings("ignore::qasel.evaluation.TieWarning")
@@ -112,6 +112,7 @@ def test_systems_are_compared_on_the_same_data_only(folder, capsys, monkeypatch)
     assert run() == 0
     assert other() == 0  # the same folder, by another name
     assert compared() == compared("../" + folder.parent.name + "/mine") == ["BM25", "word overlap"]
+    assert compared("./mine/answered") == ["BM25", "word overlap"]
     # One that has the same name from where one is.
     for name in ("train", "dev", "test"):
         write(folder.parent / "elsewhere" / "mine" / f"{name}.tsv")

@@ -99,6 +99,11 @@ def test_only_plain_files_are_written(tmp_path, monkeypatch):
     for name in (".", "folder", "pipe"):
         with pytest.raises(QaselError, match="give the name of a file"):
             write_whole(name, "new")
+    ends = os.pipe()
+    with pytest.raises(QaselError, match="it is no plain file"):
+        write_whole(f"/dev/fd/{ends[1]}", "new")
+    for end in ends:
+        os.close(end)
     (tmp_path / "link").symlink_to(tmp_path / "folder" / "file")
     write_whole("link", "new")
     assert (tmp_path / "link").is_symlink()

@@ -17,6 +17,7 @@ from qasel.evaluation import Run, evaluate
 from qasel.rankers.base import History
 from qasel.text import Vectors, Vocabulary, tokenize
 from qasel.text.contextual import contextual_vectors
+from qasel.text.encoder_folders import fingerprint_of
 from qasel.text.encoders import Encoder, load_encoder
 from qasel.text.subwords import Subwords
 from qasel.training import checkpoint
@@ -43,7 +44,8 @@ class NeuralRanker(ABC):
     """
 
     recipe_type: type[Recipe]
-    recipe: Any  # of that type, with a `learning_rate` and a `vectors_rate`
+    rate_name: str = "learning_rate"  # the setting that `rate` is
+    recipe: Any  # of that type, with that setting and a `vectors_rate`
     network: Any  # what `build` gives
     vocabulary: Vocabulary | Subwords
     encoder: Encoder | None
@@ -77,7 +79,7 @@ class NeuralRanker(ABC):
     @property
     def rate(self) -> float:
         """Learning rate of all but the word vectors."""
-        return self.recipe.learning_rate
+        return getattr(self.recipe, self.rate_name)
 
     def optimizer(self) -> torch.optim.Optimizer:
         """Adam; the word vectors have a rate of their own, or are fixed (rate 0)."""
@@ -118,6 +120,7 @@ class NeuralRanker(ABC):
             folder,
             on_epoch,
             self.learnt_from,
+            self.rate_name,
         )
 
     def training_data(self, split: Split) -> TrainingData:
@@ -156,6 +159,9 @@ class NeuralRanker(ABC):
         if self.vectors.size:
             words = dict.fromkeys(word for split in splits for word in _words(split))
             known.append(hashlib.sha256(self.vectors.of(list(words)).tobytes()).hexdigest()[:16])
+        encoder = getattr(self.recipe, "encoder", "")
+        if encoder and Path(encoder).is_dir():  # one's own, whose weights may change
+            known.append(fingerprint_of(Path(encoder)))
         return " ".join(known)
 
     def rank(self, split: Split) -> Run:

@@ -19,6 +19,7 @@ from qasel.files import FilePath
 SCALES = ("paper", "quick")
 _AXES = ("paper", "variant", "dataset", "seed")  # which run it is: options, and no settings
 _MOST = 2**31 - 1
+_LARGEST = 1e30  # well inside float32, as optimisers divide a rate (Adam by 0.1 at first)
 _WANTED = {
     int: "a whole number",
     float: "a number such as 0.5",
@@ -69,8 +70,8 @@ class Recipe:
         """Raise `QaselError` for a setting (or a part of a tuple) that is not among those `known`,
         one of `positive` below 1, or one of `shares` that is not in [0, 1).
 
-        All other numbers, and the parts of all other tuples, have to be finite and at least 0;
-        those of `signed` may be below it.
+        All other numbers, and the parts of all other tuples, have to be at least 0 and at most
+        1e30; those of `signed` may be as far below 0.
         """
         for name, values in known.items():
             for value in _parts(getattr(self, name)):
@@ -84,9 +85,10 @@ class Recipe:
                 number = isinstance(value, int | float)
                 if isinstance(chosen, tuple) and (not number or isinstance(value, bool)):
                     raise QaselError(f"setting {name}: expected numbers, got {value!r}")
-                if number and not (abs(value) < math.inf and (value >= 0 or name in signed)):
-                    least = "" if name in signed else " and at least 0"
-                    raise QaselError(f"setting {name}: must be finite{least}, got {value}")
+                least = -_LARGEST if name in signed else 0
+                if number and not least <= value <= _LARGEST:
+                    told = f"at least {least} and at most {_LARGEST}, got {value}"
+                    raise QaselError(f"setting {name}: must be {told}")
         for name in positive:
             if not 1 <= getattr(self, name) <= _MOST:
                 told = f"at least 1 and at most {_MOST}, got {getattr(self, name)}"
@@ -132,12 +134,16 @@ class Recipe:
                 raise QaselError(f"a recipe of {self.paper} has no setting {key!r}{hint}")
             wanted = types[key]
             if wanted is float and isinstance(value, int) and not isinstance(value, bool):
-                # A whole number may be larger than any float; `check` refuses infinity.
+                # A whole number may be larger than any float; `check` refuses both.
                 changes[key] = float(value) if abs(value) <= sys.float_info.max else math.inf
             elif wanted is tuple and isinstance(value, list):
                 changes[key] = tuple(value)
+            elif wanted is tuple and isinstance(value, str) and _names(getattr(self, key)):
+                changes[key] = tuple(name for part in value.split(",") if (name := part.strip()))
             elif not isinstance(value, wanted) or (wanted is int and isinstance(value, bool)):
-                raise QaselError(f"setting {key}: expected {_WANTED[wanted]}, got {value!r}")
+                named = wanted is tuple and _names(getattr(self, key))
+                told = "names such as a,b" if named else _WANTED[wanted]
+                raise QaselError(f"setting {key}: expected {told}, got {value!r}")
         changed = dataclasses.replace(self, **changes)
         if self.vectors and not changed.vectors and not getattr(changed, "encoder", ""):
             told = "setting vectors: expected a set's name or a file"
@@ -151,6 +157,11 @@ class Recipe:
 
 def _parts(value: Any) -> tuple:
     return value if isinstance(value, tuple) else (value,)
+
+
+def _names(value: tuple) -> bool:
+    """Whether a setting is a tuple of names; an empty one is, as numbers are always some."""
+    return all(isinstance(part, str) for part in value)
 
 
 def usual_vectors(dataset: str) -> str:

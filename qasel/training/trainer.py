@@ -68,6 +68,7 @@ def train(
     folder: Path | None = None,
     on_epoch: Callable[[list[dict[str, float]]], None] | None = None,
     learnt_from: str = "",
+    rate_name: str = "learning_rate",
 ) -> History:
     """Train `network` in place; it ends with the weights of its best dev epoch.
 
@@ -76,7 +77,8 @@ def train(
     after each epoch is kept there, and a run that was killed goes on from it
     to the same result, bit for bit. `on_epoch` sees the history so far (live
     curves). `learnt_from` stands for all that is learnt from: raises `QaselError` if the
-    folder's state is of a run with another, and for a loss that is not finite.
+    folder's state is of a run with another, and for a loss that is not finite: that error tells
+    to make the setting `rate_name` smaller.
     """
     last = folder / "last.safetensors" if folder else None
     best = _Best(network)
@@ -93,7 +95,7 @@ def train(
             if not math.isfinite(row["loss"]):
                 raise QaselError(
                     f"training diverged: the loss of epoch {len(epochs) + 1} is {row['loss']}; "
-                    "try a smaller learning_rate"
+                    f"try a smaller {rate_name}"
                 )
             network.eval()
             row["dev_map"] = dev_map()

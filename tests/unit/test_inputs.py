@@ -1,8 +1,10 @@
 """What a run read, in digits: files of one's own that change are seen, a protocol is no change."""
 
 import json
+from dataclasses import replace
 
 import pytest
+import torch
 
 from qasel.cli import main
 from qasel.errors import QaselError
@@ -118,3 +120,22 @@ def test_runs_with_other_vectors_are_not_mixed():
     rows = [row(usual), row(other), row(usual, dropout=0.4)]
     found = varied("hierarchical-ranking", "CA(list)", "wikiqa", "dropout", rows)
     assert {value: len(group) for value, group in found.items()} == {0.2: 1, 0.4: 1}
+
+
+def test_a_first_stage_knows_the_encoder_it_was_tuned_from(tmp_path):
+    from tiny_encoders import make_encoder
+
+    from qasel.papers.ms_ranker import ranker, recipe
+
+    made = make_encoder(tmp_path / "encoder")
+    chosen = recipe("MiniLM", "sample", scale="quick").change(encoder=str(made), pre_epochs=1)
+    data = chosen.load()
+    few = {
+        name: replace(split, questions=split.questions[:3]) for name, split in data.splits.items()
+    }
+    agent = tmp_path / "runs" / "agent"
+    first = ranker(chosen, NONE, torch.device("cpu")).as_stage(*few, agent)
+    assert first.as_stage(*few, agent)
+    make_encoder(made, seed=1)
+    with pytest.raises(QaselError, match="other data"):
+        ranker(chosen, NONE, torch.device("cpu")).as_stage(*few, agent)

@@ -169,6 +169,15 @@ def test_C_of_the_svm_by_hand():
     assert np.sort(svm.coefficients).tolist() == pytest.approx([-2 / 9, 2 / 9])
 
 
+@pytest.mark.parametrize("degree", [100, 400])  # a coefficient is not finite; C is 0
+@pytest.mark.filterwarnings("error")
+def test_a_kernel_that_is_too_large_is_told(degree):
+    _, lists = toy(15)
+    lists.features[:] += 10
+    with pytest.raises(QaselError, match=f"setting degree: the kernel of degree {degree} is too"):
+        KernelSvm.fit(lists, degree)
+
+
 @pytest.mark.parametrize("search", ["greedy", "exact"])
 def test_C_of_the_large_margin_is_over_the_mean(search):
     # Every list twice: the mean slack is the same, and so are the weights.

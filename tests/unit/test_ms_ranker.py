@@ -1,6 +1,7 @@
 """Paper 3: the batched agent against one that goes candidate by candidate, rewards, training."""
 
 import math
+from dataclasses import replace
 
 import pytest
 import torch
@@ -255,6 +256,33 @@ def test_interrupted_training_resumes_to_the_same_scores(sample, tmp_path):
     assert resumed.rank(data.test).scores == whole.rank(data.test).scores
 
 
+def test_near_ties_of_the_pre_ranker_are_no_other_data(sample, tmp_path, monkeypatch):
+    data, vectors = sample
+    begun, resumed = make(vectors, epochs=1), make(vectors, epochs=2)
+    begun.fit(data.train, data.dev, tmp_path / "run")
+    sort = MSRanker.in_order
+
+    def otherwise(system, split):
+        turned = [replace(q, candidates=q.candidates[::-1]) for q in sort(system, split)]
+        return Split(split.name, tuple(turned))
+
+    monkeypatch.setattr(MSRanker, "in_order", otherwise)
+    assert len(resumed.fit(data.train, data.dev, tmp_path / "run").epochs) == 2
+    # The checkpoint has word vectors by number.
+    assert resumed.vocabulary.words == begun.vocabulary.words
+
+
+def test_a_rate_at_which_the_agent_diverges_is_its_own(sample, monkeypatch):
+    data, vectors = sample
+
+    def diverged(system, batch):
+        return {"loss": system.network(batch).log_p.sum() * math.nan}
+
+    monkeypatch.setattr(MSRanker, "losses", diverged)
+    with pytest.raises(QaselError, match=r"training diverged: .*; try a smaller agent_rate$"):
+        make(vectors).fit(data.train, data.dev)
+
+
 def test_a_transformer_reads_in_place_of_word_vectors(sample, tmp_path):
     data, _ = sample
     folder = make_encoder(tmp_path / "encoder")
@@ -293,6 +321,13 @@ def test_the_papers_transformer_rows():
     assert base.agent_rate == large.agent_rate == 1e-5
     assert base.vectors == ""
     assert base.before == recipe("BERT_BASE", "wikiqa").before
+
+
+@pytest.mark.parametrize("variant", [MAIN, "w/o Rewards", "MS-Ranker + ELMo"])
+def test_an_encoder_of_ones_own_has_a_first_stage_of_its_own(variant):
+    settings = recipe(variant).change(encoder="some/encoder", frozen=False)
+    assert settings.before.variant == PRE_RANKER
+    assert settings.before.slug != settings.slug
 
 
 def test_each_ablation_is_a_setting_and_shares_one_pre_ranker():

@@ -55,6 +55,13 @@ def test_values_from_the_command_line():
     assert changed.pairs == "hardest"
 
 
+def test_names_from_the_command_line():
+    changed = paper("question-relevancy").recipe().set(["auxiliary=QA", "features=cosine unigram"])
+    assert (changed.auxiliary, changed.features) == (("QA",), ("cosine unigram",))
+    assert changed.set(["auxiliary=QA, NLI"]).auxiliary == ("QA", "NLI")
+    assert changed.set(["auxiliary="]).auxiliary == ()
+
+
 def test_a_setting_given_twice_is_refused():
     with pytest.raises(QaselError, match="'epochs' is given twice"):
         recipe("CA(list)").set(["epochs=1", "hidden=20", "epochs=2"])
@@ -89,8 +96,9 @@ def test_bad_settings_are_refused(assignment, message):
     ("name", "assignment", "message"),
     [
         ("hierarchical-ranking", "learning_rate=-1", "at least 0"),
-        ("hierarchical-ranking", "learning_rate=1e999", "finite"),
-        ("hierarchical-ranking", f"learning_rate={10**400}", "finite"),
+        ("hierarchical-ranking", "learning_rate=1e999", "at most 1e"),
+        ("hierarchical-ranking", f"learning_rate={10**400}", "at most 1e"),
+        ("hierarchical-ranking", "vectors_rate=1e39", "vectors_rate: .* at most 1e"),
         ("hierarchical-ranking", "vectors_rate=-1e-5", "vectors_rate"),
         ("hierarchical-ranking", "point_weight=-1", "point_weight"),
         ("hierarchical-ranking", "k_max=-1", "k_max"),
@@ -103,10 +111,12 @@ def test_bad_settings_are_refused(assignment, message):
         ("latent-structured", "costs=('a',)", "expected numbers, got 'a'"),
         ("latent-structured", "costs=(1e999,)", "costs"),
         ("ms-ranker", "agent_rate=-1", "agent_rate"),
-        ("ms-ranker", "no_change=-1e999", "no_change: must be finite, got"),
+        ("ms-ranker", "no_change=-1e999", "no_change: must be at least -1e.* got -inf"),
         ("question-relevancy", "auxiliary_weight=-1", "auxiliary_weight"),
         ("question-relevancy", "lstm_layers=-1", "lstm_layers"),
         ("question-relevancy", "auxiliary=[['QA']]", "unknown auxiliary"),
+        ("question-relevancy", "auxiliary=5", "auxiliary: expected names such as a,b, got 5"),
+        ("question-relevancy", "features=cosine", "unknown features 'cosine'"),
         ("ap-mpcnn", "decay=-1", "decay"),
         ("ap-mpcnn", "margin=-1", "margin"),
         ("yardsticks", "weights=('a',1,1)", "expected numbers, got 'a'"),

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.svm import SVC
 
+from qasel.errors import QaselError
 from qasel.papers.latent_structured.lists import Lists
 
 BLOCK = 4096
@@ -28,13 +29,18 @@ class KernelSvm:
 
         The paper names no C. This one is the default of SVM-light, in which the authors' group
         writes its kernels; with 1, the dev MAP of WikiQA is lower (.514 → .537, on the vectors of
-        the CNN .619 → .659).
+        the CNN .619 → .659). Raises `QaselError` for a degree of which the kernel is too large.
         """
-        own = ((train.features**2).sum(1) + 1.0) ** degree
+        with np.errstate(over="ignore"):  # told below
+            own = ((train.features**2).sum(1) + 1.0) ** degree
         model = SVC(
             C=1.0 / own.mean(), kernel="poly", degree=degree, gamma=1.0, coef0=1.0, cache_size=1000
         )
-        model.fit(train.features, train.positive)
+        try:
+            model.fit(train.features, train.positive)
+        except ValueError as error:  # C is 0, or a coefficient is not finite
+            told = f"setting degree: the kernel of degree {degree} is too large for these features"
+            raise QaselError(f"{told}; try a smaller one") from error
         return cls(model.support_vectors_, model.dual_coef_[0], degree)
 
     def scores(self, features: np.ndarray) -> np.ndarray:

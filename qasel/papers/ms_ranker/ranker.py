@@ -72,6 +72,7 @@ class MSRanker(NeuralRanker):
     """
 
     recipe_type = MSRankerRecipe
+    rate_name = "agent_rate"
     recipe: MSRankerRecipe
     network: Agent
 
@@ -89,7 +90,7 @@ class MSRanker(NeuralRanker):
         """Train the pre-ranker, unless it is there already, then the agent (its history)."""
         first = PreRanking(self.recipe.before, self.vectors, self.device)
         self.first = first.as_stage(train_split, dev_split, folder)
-        return super().fit(self.in_order(train_split), self.in_order(dev_split), folder, on_epoch)
+        return super().fit(train_split, dev_split, folder, on_epoch)
 
     def in_order(self, split: Split) -> Split:
         """The split, each list in the order in which the agent sees its candidates."""
@@ -126,7 +127,7 @@ class MSRanker(NeuralRanker):
         from scratch was to blame was not tried apart from the rest.)
         """
         if self.first and isinstance(self.first.vocabulary, Vocabulary):
-            # By word: sorted lists bring the words in another order.
+            # By word: a pre-ranker that has ranked since knows more of them.
             numbers = self.first.vocabulary.encode(self._known())
             vectors = self.first.network.vectors.detach().to(vectors)[numbers]
         agent = self.build(vectors)
@@ -168,14 +169,10 @@ class MSRanker(NeuralRanker):
         """Log odds of P_post."""
         return log_odds(self.network(batch).log_p)
 
-    def encode(self, split: Split) -> EncodedSplit:
-        """A split for the agent, its lists in the pre-ranker's order."""
-        return super().encode(self.in_order(split))
-
-    @property
-    def rate(self) -> float:
-        """The agent learns at a rate of its own."""
-        return self.recipe.agent_rate
+    def _on_device(self, split: Split) -> EncodedSplit:
+        # Sorted only here: words and fingerprint are those of the lists as they came, for near
+        # ties may sort otherwise on another device, and a killed run has to go on there too.
+        return super()._on_device(self.in_order(split))
 
     @property
     def parameter_count(self) -> int:

@@ -135,8 +135,9 @@ class MSRankerRecipe(Recipe):
             "epochs",
         )
         names = (*ABLATIONS.values(), *agent)
+        row = self.variant.removesuffix(WITH_AGENT)
         tuned = self.encoder and not self.frozen
-        variant = self.variant.removesuffix(WITH_AGENT) if tuned else PRE_RANKER
+        variant = row if tuned and row in ENCODERS else PRE_RANKER
         return replace(self, variant=variant, **{n: getattr(type(self), n) for n in names})
 
 

@@ -15,6 +15,8 @@ questions (bootstrap, each one's mean over seeds) and over runs (t).
 import argparse
 import csv
 import json
+import re
+import sys
 from collections import defaultdict
 from itertools import product
 from pathlib import Path
@@ -25,6 +27,7 @@ import torch
 
 from qasel import evaluate
 from qasel.datasets.base import Split
+from qasel.errors import QaselError
 from qasel.evaluation import bootstrap_interval, mean_interval
 from qasel.papers import paper
 from qasel.paths import DATA
@@ -49,7 +52,7 @@ def fold_of(train: Split, fold: int, folds: int) -> tuple[Split, Split]:
 
 def run_fold(room: str, variant: str, dataset: str, setting: str, fold: int, folds: int) -> Row:
     """Train without a fold and score it."""
-    chosen = paper(room).recipe(variant, dataset).set([part for part in setting.split(",") if part])
+    chosen = paper(room).recipe(variant, dataset).set(parts_of(setting))
     data = chosen.load()
     rest, held = fold_of(data.train, fold, folds)
     ranker = paper(room).ranker(chosen, vectors_for(chosen, data), torch.device("cpu"))
@@ -75,7 +78,12 @@ def known(path: Path) -> list[Row]:
 def key(row: Row) -> tuple[str, ...]:
     """What was run: variant, data set, fold and number of folds, settings in any order."""
     run = (row[name] for name in ("variant", "dataset", "fold", "folds"))
-    return (*run, *sorted(row["setting"].split(",")))
+    return (*run, *sorted(parts_of(row["setting"])))
+
+
+def parts_of(setting: str) -> list[str]:
+    """`k_max=5,kernels=(1,2)` → each setting; a tuple has commas of its own."""
+    return [part for part in re.split(r",(?=\w+=)", setting) if part]
 
 
 def add(path: Path, row: Row) -> None:
@@ -96,7 +104,7 @@ def table(rows: list[Row]) -> str:
     """
     found: dict[str, dict[Run, dict[str, float]]] = defaultdict(dict)
     for row in rows:
-        parts = [part for part in row["setting"].split(",") if part]
+        parts = parts_of(row["setting"])
         seed = next((part for part in parts if part.startswith(SEED)), f"{SEED}0")
         name = ", ".join([row["variant"], *(part for part in parts if part != seed)])
         found[name][row["fold"], seed] = json.loads(row["ap"])
@@ -130,7 +138,8 @@ def by_question(runs: dict[Run, dict[str, float]]) -> dict[str, float]:
     return {question: fmean(aps) for question, aps in found.items()}
 
 
-if __name__ == "__main__":
+def main() -> None:
+    """The command."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("paper")
     parser.add_argument("dataset")
@@ -152,3 +161,10 @@ if __name__ == "__main__":
             add(PATH, row)
         rows.append(row)
     print(table(rows))
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except QaselError as error:
+        sys.exit(f"held_out: error: {error}")

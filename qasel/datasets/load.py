@@ -192,9 +192,10 @@ def _filtered(splits: Iterable[Split], protocol: str) -> list[Split]:
 def _folder(folder: Path) -> dict[Path, Split]:
     """The splits that a user's folder holds, by the one file of its name that each is from."""
     if not folder.is_dir():
-        name, _, protocol = os.fspath(folder).partition("/")
+        name, protocol = os.fspath(folder.parent), folder.name
+        known = COLLECTIONS[name].protocols if name in COLLECTIONS else QUESTION_PROTOCOLS
         hint = f" but a file; give its folder, {folder.parent}" if folder.exists() else ""
-        if name in COLLECTIONS and protocol in COLLECTIONS[name].protocols:
+        if protocol in known and (name in COLLECTIONS or folder.parent.is_dir()):
             hint = (
                 f"; name the protocol by itself, `--protocol {protocol}`, of a run "
                 f"`--set protocol={protocol}`"

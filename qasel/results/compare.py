@@ -18,11 +18,10 @@ class Significance:
     """Two systems compared on the test questions of a data set.
 
     Both tests are paired over questions, on the `values` of each system by question, averaged
-    over `seeds` (those that both have; one run of a system that draws nothing serves all of the
-    other's; `seeded`: one of the two does draw; `folds`: each is a fold with questions of its own);
-    `t` is
-    Student's test and `randomisation` Fisher's. They take the trained systems as given; how much
-    runs differ is in `by_seed`, the difference of the two means in each seed.
+    over `seeds`: those that both have, where one run of a system that draws nothing serves all of
+    the other's (`seeded`: one of the two does draw; `folds`: each is a fold with questions of its
+    own). `t` is Student's test and `randomisation` Fisher's. They take the trained systems as
+    given; how much runs differ is in `by_seed`, the difference of the two means in each seed.
     """
 
     dataset: str

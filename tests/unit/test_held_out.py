@@ -35,6 +35,8 @@ def test_settings_are_the_same_run_in_any_order():
     assert key(row("k_max=5,seed=1", 0)) == key(row("seed=1,k_max=5", 0))
     assert key(row("k_max=5,seed=1", 0)) != key(row("k_max=5", 0))
     assert key(row("k_max=5", 0)) != key(row("k_max=5", 1))
+    assert TOOL["parts_of"]("kernels=(1,2),seed=1") == ["kernels=(1,2)", "seed=1"]
+    assert TOOL["parts_of"]("") == []
 
 
 def test_the_difference_is_told_over_questions_and_over_runs():

@@ -189,6 +189,8 @@ def test_rows_of_a_question_stand_together(folder, capsys):
 def test_a_file_is_no_folder_and_a_folder_no_file(folder, capsys):
     assert main(["run", "yardsticks", "--variant", "BM25", "--dataset", "mine/test.tsv"]) == 2
     refused(capsys, "give its folder, mine")
+    assert main(["run", "yardsticks", "--variant", "BM25", "--dataset", "mine/answered"]) == 2
+    refused(capsys, "mine/answered: no such folder", "--set protocol=answered")
     assert main(["rank", "nowhere", "mine"]) == 2
     refused(capsys, "nowhere: no such folder")
     assert run() == 0

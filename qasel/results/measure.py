@@ -21,7 +21,7 @@ from qasel.rankers.base import History, Ranker
 from qasel.results.ledger import Row, code_revision, versions
 from qasel.text import Vectors, load_vectors, tokenize
 from qasel.text.contexts import completed
-from qasel.text.encoder_folders import fingerprint_of
+from qasel.text.encoder_folders import own_fingerprint
 from qasel.text.vectors import CONTEXTS, KNOWN
 from qasel.training import Recipe, describe_device
 
@@ -131,7 +131,7 @@ def by_name(recipe: Recipe) -> bool:
     corpus, encoder = (getattr(recipe, name, "") for name in ("corpus", "encoder"))
     return (
         recipe.dataset in COLLECTIONS
-        and not (encoder and Path(encoder).is_dir())
+        and not own_fingerprint(encoder)
         and (not recipe.vectors or recipe.vectors.removesuffix(CONTEXTS) in KNOWN)
         and (not corpus or corpus in COLLECTIONS)
     )
@@ -163,9 +163,8 @@ def fingerprint(
     if dataset.articles:
         articles = "\n".join(dataset.articles)
         parts.append(hashlib.sha256(articles.encode()).hexdigest()[:16])
-    encoder = getattr(recipe, "encoder", "")
-    if encoder and Path(encoder).is_dir():
-        parts.append(fingerprint_of(Path(encoder)))
+    if encoder := own_fingerprint(getattr(recipe, "encoder", "")):
+        parts.append(encoder)
     return " ".join(parts)
 
 

@@ -55,8 +55,14 @@ def one_line(error: Exception) -> str:
     return text if len(text) <= 160 else text[:157] + "..."
 
 
-def fingerprint_of(folder: Path) -> str:
-    """Sixteen hexadecimal digits over the configuration, weights and tokenizer in a folder."""
+def own_fingerprint(name: str) -> str:
+    """Sixteen hexadecimal digits over what an encoder in a folder of one's own is made of.
+
+    Configuration, weights and tokenizer, which may change; empty where a name says what it is.
+    """
+    folder = Path(name)
+    if not name or not folder.is_dir():
+        return ""
     found = hashlib.sha256()
     for path in sorted({path for pattern in _FILES for path in folder.glob(pattern)}):
         with path.open("rb") as file:

@@ -17,7 +17,7 @@ from qasel.evaluation import Run, evaluate
 from qasel.rankers.base import History
 from qasel.text import Vectors, Vocabulary, tokenize
 from qasel.text.contextual import contextual_vectors
-from qasel.text.encoder_folders import fingerprint_of
+from qasel.text.encoder_folders import own_fingerprint
 from qasel.text.encoders import Encoder, load_encoder
 from qasel.text.subwords import Subwords
 from qasel.training import checkpoint
@@ -159,9 +159,8 @@ class NeuralRanker(ABC):
         if self.vectors.size:
             words = dict.fromkeys(word for split in splits for word in _words(split))
             known.append(hashlib.sha256(self.vectors.of(list(words)).tobytes()).hexdigest()[:16])
-        encoder = getattr(self.recipe, "encoder", "")
-        if encoder and Path(encoder).is_dir():  # one's own, whose weights may change
-            known.append(fingerprint_of(Path(encoder)))
+        if encoder := own_fingerprint(getattr(self.recipe, "encoder", "")):
+            known.append(encoder)
         return " ".join(known)
 
     def rank(self, split: Split) -> Run:

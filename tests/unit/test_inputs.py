@@ -16,7 +16,7 @@ from qasel.results.grid import changed
 from qasel.results.measure import by_name, fingerprint
 from qasel.results.sweep import check
 from qasel.text import Vectors
-from qasel.text.encoder_folders import fingerprint_of
+from qasel.text.encoder_folders import own_fingerprint
 
 NONE = Vectors.empty("")
 
@@ -52,11 +52,12 @@ def test_an_encoder_in_a_folder_is_a_file_of_ones_own(tmp_path):
     named = yardstick("cross-encoder (list)", "sample")
     own = named.change(encoder=str(tmp_path))
     assert (by_name(named), by_name(own)) == (True, False)
-    before, read = fingerprint_of(tmp_path), fingerprint(own, own.load(), NONE)
+    assert own_fingerprint(named.encoder) == own_fingerprint("") == ""
+    before, read = own_fingerprint(str(tmp_path)), fingerprint(own, own.load(), NONE)
     (tmp_path / "notes.txt").write_text("no part of the model")
-    assert fingerprint_of(tmp_path) == before
+    assert own_fingerprint(str(tmp_path)) == before
     (tmp_path / "model.safetensors").write_bytes(b"2")
-    assert fingerprint_of(tmp_path) != before
+    assert own_fingerprint(str(tmp_path)) != before
     assert fingerprint(own, own.load(), NONE) != read
 
 

@@ -48,8 +48,7 @@ CHOICES = {
 class BaselineRecipe(Recipe):
     """A run of a yardstick that reads no labels.
 
-    Raises `QaselError` for "given order" on a data set whose
-    files leak the labels by it.
+    Raises `QaselError` for "given order" on a data set whose files leak the labels by it.
     """
 
     paper: str = PAPER

@@ -6,10 +6,12 @@
 The training questions are cut into folds. For each variant, setting, seed and
 fold a model is trained on the other folds, its epoch chosen on the dev split
 as ever, and scored on the fold that it has not seen. Each finished fold is a
-line of data/held-out.csv (so a stopped comparison goes on), from which the
-table is printed: mean held-out MAP, and the difference from the first line in
-the runs (a fold and a seed) that both have, with two 95 % intervals: over
-questions (bootstrap, each one's mean over seeds) and over runs (t).
+line of data/held-out.csv, found again by its recipe's hash (so a stopped
+comparison goes on, and no line is taken for that of a recipe whose defaults
+have changed since), from which the table is printed: mean held-out MAP, and the
+difference from the first line in the runs (a fold and a seed) that both have,
+with two 95 % intervals: over questions (bootstrap, each one's mean over seeds)
+and over runs (t).
 """
 
 import argparse
@@ -26,18 +28,22 @@ import numpy as np
 import torch
 
 from qasel import evaluate
+from qasel.cli_papers import parse_seeds
 from qasel.datasets.base import Split
 from qasel.errors import QaselError
 from qasel.evaluation import bootstrap_interval, mean_interval
-from qasel.papers import paper
+from qasel.papers import configured, paper
 from qasel.paths import DATA
 from qasel.results.ledger import code_revision
 from qasel.results.measure import vectors_for
+from qasel.training.recipe import Recipe, settings
 
 PATH = DATA / "held-out.csv"
-FIELDS = ("variant", "dataset", "setting", "fold", "folds", "epoch", "dev", "map", "revision", "ap")
+FIELDS = (
+    "variant", "dataset", "setting", "seed", "recipe", "fold", "folds",
+    "epoch", "dev", "map", "revision", "ap",
+)  # fmt: skip
 FOLD_SEED = 5
-SEED = "seed="
 Row = dict[str, str]
 Run = tuple[str, str]  # fold and seed
 
@@ -50,18 +56,24 @@ def fold_of(train: Split, fold: int, folds: int) -> tuple[Split, Split]:
     return Split("rest", parts[0]), Split("fold", parts[1])
 
 
-def run_fold(room: str, variant: str, dataset: str, setting: str, fold: int, folds: int) -> Row:
+def recipe_of(room: str, variant: str, dataset: str, setting: str, seed: int) -> Recipe:
+    """A row's recipe with `k_max=5,kernels=(1,2)` changed; a tuple has commas of its own."""
+    parts = [part for part in re.split(r",(?=\w+=)", setting) if part]
+    return configured(room, variant, dataset, settings(parts)).change(seed=seed)
+
+
+def run_fold(chosen: Recipe, setting: str, fold: int, folds: int) -> Row:
     """Train without a fold and score it."""
-    chosen = paper(room).recipe(variant, dataset).set(parts_of(setting))
     data = chosen.load()
     rest, held = fold_of(data.train, fold, folds)
-    ranker = paper(room).ranker(chosen, vectors_for(chosen, data), torch.device("cpu"))
+    vectors = vectors_for(chosen, data)
+    ranker = paper(chosen.paper).ranker(chosen, vectors, torch.device("cpu"))
     history = ranker.fit(rest, data.dev, **({"tasks": data.tasks} if data.tasks else {}))
     scores = evaluate(ranker.rank(held), held, data.scoring)
     values = (
-        variant, dataset, setting, fold, folds, history.best_epoch,
-        max((epoch["dev_map"] for epoch in history.epochs), default=""), scores.map,
-        code_revision(),
+        chosen.variant, chosen.dataset, setting, chosen.seed, chosen.hash, fold, folds,
+        history.best_epoch, max((epoch["dev_map"] for epoch in history.epochs), default=""),
+        scores.map, code_revision(),
         json.dumps({q: round(ap, 4) for q, ap in scores.per_question["map"].items()}),
     )  # fmt: skip
     return {name: str(value) for name, value in zip(FIELDS, values, strict=True)}
@@ -75,15 +87,10 @@ def known(path: Path) -> list[Row]:
         return list(csv.DictReader(file))
 
 
-def key(row: Row) -> tuple[str, ...]:
-    """What was run: variant, data set, fold and number of folds, settings in any order."""
-    run = (row[name] for name in ("variant", "dataset", "fold", "folds"))
-    return (*run, *sorted(parts_of(row["setting"])))
-
-
-def parts_of(setting: str) -> list[str]:
-    """`k_max=5,kernels=(1,2)` → each setting; a tuple has commas of its own."""
-    return [part for part in re.split(r",(?=\w+=)", setting) if part]
+def found(rows: list[Row], chosen: Recipe, fold: int, folds: int) -> Row | None:
+    """The line of a recipe's fold, in whatever words it was asked for."""
+    wanted = (chosen.hash, str(fold), str(folds))
+    return next((r for r in rows if (r["recipe"], r["fold"], r["folds"]) == wanted), None)
 
 
 def add(path: Path, row: Row) -> None:
@@ -102,18 +109,16 @@ def table(rows: list[Row]) -> str:
     The interval over questions takes the trained models as given, so the one over runs
     (pairs of one fold and one seed) is the one to decide by.
     """
-    found: dict[str, dict[Run, dict[str, float]]] = defaultdict(dict)
+    named: dict[str, dict[Run, dict[str, float]]] = defaultdict(dict)
     for row in rows:
-        parts = parts_of(row["setting"])
-        seed = next((part for part in parts if part.startswith(SEED)), f"{SEED}0")
-        name = ", ".join([row["variant"], *(part for part in parts if part != seed)])
-        found[name][row["fold"], seed] = json.loads(row["ap"])
-    first = next(iter(found.values()))
+        name = ", ".join(filter(None, (row["variant"], row["setting"])))
+        named[name][row["fold"], row["seed"]] = json.loads(row["ap"])
+    first = next(iter(named.values()))
     lines = [
         "| setting | runs | MAP | difference | over questions | over runs | ahead in |",
         "| :-- | --: | --: | --: | --: | --: | --: |",
     ]
-    for name, runs in found.items():
+    for name, runs in named.items():
         line = f"| {name} | {len(runs)} | {fmean(by_question(runs).values()):.4f} |"
         shared = sorted(first.keys() & runs.keys())
         if runs is first or not shared:
@@ -148,18 +153,17 @@ def main() -> None:
     parser.add_argument("--seeds", default="0")
     parser.add_argument("--folds", type=int, default=3)
     options = parser.parse_args()
-    seeds = ["" if seed == "0" else f"{SEED}{seed}" for seed in options.seeds.split(",")]
-    settings = [",".join(filter(None, both)) for both in product(options.settings or [""], seeds)]
     # All settings of a fold before the next fold, so that a stopped comparison is still paired.
     rows = []
-    for fold, setting, variant in product(range(options.folds), settings, options.variants):
-        asked = (variant, options.dataset, setting, str(fold), str(options.folds))
-        wanted = key(dict(zip(FIELDS[:5], asked, strict=True)))
-        row = next((row for row in known(PATH) if key(row) == wanted), None)
+    for fold, setting, seed, variant in product(
+        range(options.folds), options.settings or [""], parse_seeds(options.seeds), options.variants
+    ):
+        chosen = recipe_of(options.paper, variant, options.dataset, setting, seed)
+        row = found(known(PATH), chosen, fold, options.folds)
         if row is None:
-            row = run_fold(options.paper, variant, options.dataset, setting, fold, options.folds)
+            row = run_fold(chosen, setting, fold, options.folds)
             add(PATH, row)
-        rows.append(row)
+        rows.append(row | {"setting": setting})  # as asked for here, not as it was then
     print(table(rows))
 
 

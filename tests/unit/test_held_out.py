@@ -9,15 +9,20 @@ from qasel.paths import ROOT
 TOOL = runpy.run_path(str(ROOT / "tools" / "held_out.py"))
 
 
-def row(setting: str, fold: int, **aps: float) -> dict[str, str]:
+def row(setting: str, fold: int, seed: int = 0, **aps: float) -> dict[str, str]:
     return {
         "variant": "CA(list)",
-        "dataset": "wikiqa",
         "setting": setting,
+        "seed": str(seed),
+        "recipe": recipe(setting, seed).hash,
         "fold": str(fold),
         "folds": "2",
         "ap": json.dumps(aps),
     }
+
+
+def recipe(setting: str, seed: int = 0):
+    return TOOL["recipe_of"]("hierarchical-ranking", "CA(list)", "wikiqa", setting, seed)
 
 
 def test_every_training_question_is_held_out_once():
@@ -30,13 +35,35 @@ def test_every_training_question_is_held_out_once():
         assert len(rest) + len(fold) == len(train)
 
 
-def test_settings_are_the_same_run_in_any_order():
-    key = TOOL["key"]
-    assert key(row("k_max=5,seed=1", 0)) == key(row("seed=1,k_max=5", 0))
-    assert key(row("k_max=5,seed=1", 0)) != key(row("k_max=5", 0))
-    assert key(row("k_max=5", 0)) != key(row("k_max=5", 1))
-    assert TOOL["parts_of"]("kernels=(1,2),seed=1") == ["kernels=(1,2)", "seed=1"]
-    assert TOOL["parts_of"]("") == []
+def test_a_line_is_found_by_what_was_run():
+    rows = [row("k_max=3,dropout=0.1", 0), row("", 1, seed=1)]
+
+    def found(setting: str, fold: int, seed: int = 0, folds: int = 2):
+        return TOOL["found"](rows, recipe(setting, seed), fold, folds)
+
+    assert found("dropout=0.1,k_max=3", 0) is rows[0]
+    assert found("k_max=5", 1, seed=1) is rows[1]  # what it is without being said
+    assert found("k_max=3", 0) is None
+    assert found("", 1) is None
+    assert found("", 0, seed=1) is None
+    assert found("", 1, seed=1, folds=3) is None
+    # A line whose defaults have changed since is of another recipe.
+    rows[1]["recipe"] = "0" * 12
+    assert found("", 1, seed=1) is None
+
+
+def test_settings_may_be_tuples_and_a_scale_brings_its_own():
+    assert recipe("kernels=(1,2),batch=7").kernels == (1, 2)
+    assert recipe("kernels=(1,2),batch=7").batch == 7
+    assert recipe("scale=quick").hidden < recipe("").hidden
+
+
+def test_the_file_has_the_recipes_of_its_lines():
+    """A changed default has to be named in the lines that were run without it."""
+    for line in TOOL["known"](TOOL["PATH"]):
+        asked = (line["variant"], line["dataset"], line["setting"], int(line["seed"]))
+        room = "question-relevancy" if line["dataset"] == "semeval-cqa" else "hierarchical-ranking"
+        assert TOOL["recipe_of"](room, *asked).hash == line["recipe"]
 
 
 def test_the_difference_is_told_over_questions_and_over_runs():
@@ -46,7 +73,7 @@ def test_the_difference_is_told_over_questions_and_over_runs():
             row("k_max=5", 0, a=0.7, b=0.7),
             row("", 1, c=0.5),
             row("k_max=5", 1, c=0.6),
-            row("k_max=5,seed=1", 1, c=0.0),  # no run of the first has this seed
+            row("k_max=5", 1, seed=1, c=0.0),  # no run of the first has this seed
         ]
     )
     first, second = table.splitlines()[2:]

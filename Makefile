@@ -36,5 +36,5 @@ $(VENV)/ready: pyproject.toml constraints.txt
 	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[notebooks,parse,sweep,test,transformers]"
 	@touch $@
 
-clean:
-	rm -rf $(VENV) runs
+clean:  ## remove the environment; models and checkpoints in runs/ stay
+	rm -rf $(VENV)

@@ -16,10 +16,14 @@
 import importlib as _importlib
 import typing as _typing
 
+from qasel.paths import require_numba_cache as _require_numba_cache
+
 if _typing.TYPE_CHECKING:
     from qasel.datasets import load_dataset
     from qasel.evaluation import evaluate
     from qasel.text import load_vectors
+
+_require_numba_cache()
 
 __all__ = ["evaluate", "load_dataset", "load_vectors"]
 

@@ -71,8 +71,6 @@ def _told(
 
     A sentence, or none where there are no such runs.
     """
-    from qasel.results.grid import changed
-
     asked = [
         recipe
         for recipe in recipes
@@ -82,10 +80,20 @@ def _told(
     if not asked:
         return []
     number = f"{len(asked)} run{'s' if len(asked) > 1 else ''}"
-    text = f"{number} with other settings than the row's own, or other data: not compared"
+    text = f"{number} with other settings than the row's own, or other data or code: not compared"
     if not systems and not data:
         return [text]
-    named = [f"{recipe['variant']} ({changed(recipe) or 'other data'})" for recipe in asked]
+    named = [f"{recipe['variant']} ({_why(recipe)})" for recipe in asked]
     kinds = list(dict.fromkeys(named))
     more = f" and {len(kinds) - SHOWN} more kinds" if len(kinds) > SHOWN else ""
     return [f"{text}: {'; '.join(kinds[:SHOWN])}{more}"]
+
+
+def _why(recipe: Mapping[str, Any]) -> str:
+    """Why a run does not count."""
+    from qasel.results.grid import changed
+
+    try:
+        return changed(recipe) or "other data"
+    except QaselError:
+        return "not known to this version"

@@ -56,10 +56,13 @@ def run(
 
 def told(row: "Row", out: Path) -> str:
     """What came of a run, in a line."""
+    from qasel.results.grid import changed
+
     recipe, dev, test = row.recipe, row.scores["dev"], row.scores["test"]
+    settings = changed(recipe)
     return (
         f"{recipe['variant']}  {recipe['dataset']} ({recipe['protocol']})  seed {recipe['seed']}  "
-        f"{_chosen(row)}"
+        f"{settings}{'  ' if settings else ''}{_chosen(row)}"
         f"dev MAP {dev['map']:.4f}  test MAP {test['map']:.4f} MRR {test['mrr']:.4f}  "
         f"{row.seconds:.0f} s  {out / row.slug}"
     )

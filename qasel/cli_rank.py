@@ -61,11 +61,13 @@ def evaluate(
 ) -> None:
     """Print MAP, MRR and P@1 of a run, in percent."""
     from qasel.datasets import read_questions
+    from qasel.datasets.tables import JSON_SUFFIXES, TABLE_SUFFIXES
     from qasel.evaluation import Run, read_qrels
     from qasel.evaluation import evaluate as measure
 
     found = Run.read(run)
-    suffixes = qrels.name.lower().removesuffix(".gz")
-    labelled = suffixes.endswith((".tsv", ".jsonl"))
+    # Qrels are often called .txt.
+    suffixes = {*TABLE_SUFFIXES, *JSON_SUFFIXES} - {".txt"}
+    labelled = qrels.name.lower().removesuffix(".gz").endswith(tuple(suffixes))
     known = read_questions(qrels) if labelled else read_qrels(qrels)
     typer.echo(measure(found, known, protocol).in_percent)

@@ -45,8 +45,11 @@ def shown(path: Path) -> str:
         return str(path)
 
 
-def require_writable(folder: Path) -> None:
-    """Make the folder and try a file in it; raises `QaselError` when that fails."""
+def require_writable(folder: Path, variable: str = "") -> None:
+    """Make the folder and try a file in it; raises `QaselError` when that fails.
+
+    `variable` is that of the environment which names another folder, where one does.
+    """
     try:
         folder.mkdir(parents=True, exist_ok=True)
         probe = folder / f".{secrets.token_hex(4)}"
@@ -54,4 +57,5 @@ def require_writable(folder: Path) -> None:
         probe.unlink()
     except OSError as error:
         reason = f"cannot write to {folder}: {error.strerror}"
-        raise QaselError(f"{reason}; choose another folder") from error
+        how = f": {variable}=… names one" if variable else ""
+        raise QaselError(f"{reason}; choose another folder{how}") from error

@@ -1,6 +1,9 @@
 """Where the project's own files lie: the bundled sample, the checksums, the ledger, notebooks."""
 
+import atexit
 import os
+import shutil
+import tempfile
 from pathlib import Path
 
 from qasel.files import FilePath
@@ -28,6 +31,27 @@ NOTEBOOKS = ROOT / "notebooks"
 def results_dir() -> Path:
     """The ledger's folder: `$QASEL_RESULTS`, else `data/results`."""
     return Path(os.environ.get("QASEL_RESULTS") or DATA / "results")
+
+
+def require_numba_cache() -> None:
+    """Have numba keep what it compiles in a temporary folder where it could keep it nowhere else.
+
+    It keeps it beside the code, or under the user's cache; with neither, as in a container whose
+    files are read-only, the functions that it compiles cannot even be defined. To be called
+    before numba is imported.
+    """
+    user = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
+    usual = (Path(__file__).parent / "__pycache__", Path(user).expanduser())
+    if "NUMBA_CACHE_DIR" in os.environ or any(map(_can_be_written, usual)):
+        return
+    folder = tempfile.mkdtemp(prefix="numba-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    os.environ["NUMBA_CACHE_DIR"] = folder
+
+
+def _can_be_written(folder: Path) -> bool:
+    there = next((part for part in (folder, *folder.parents) if part.exists()), folder)
+    return there.is_dir() and os.access(there, os.W_OK)
 
 
 def misnamed() -> str:

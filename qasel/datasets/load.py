@@ -110,6 +110,12 @@ def full_name(dataset: str) -> str:
     return dataset
 
 
+def full_path(name: str) -> str:
+    """The name of a data set as it is, or the whole path of a file or folder of one's own."""
+    own = name and name not in COLLECTIONS and Path(name).exists()
+    return str(Path(name).resolve()) if own else name
+
+
 def _is_own(name: str) -> bool:
     return name not in COLLECTIONS and ("/" in name or os.sep in name or Path(name).is_dir())
 

@@ -1,5 +1,6 @@
 """Tasks on pairs of texts: what an auxiliary task learns from."""
 
+import hashlib
 from dataclasses import dataclass, field
 
 from qasel.datasets.base import Split
@@ -38,6 +39,14 @@ class PairTask:
 
     def __len__(self) -> int:
         return len(self.pairs)
+
+    @property
+    def fingerprint(self) -> str:
+        """Sixteen hexadecimal digits over all texts and labels."""
+        found = hashlib.sha256(repr((self.name, self.labels)).encode())
+        for pair in self.pairs:
+            found.update(repr((pair.left, pair.right, pair.label)).encode())
+        return found.hexdigest()[:16]
 
 
 def pairs_of(split: Split) -> PairTask:

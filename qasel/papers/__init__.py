@@ -44,19 +44,33 @@ def paper(name: str) -> ModuleType:
     return importlib.import_module(f"qasel.papers.{name.replace('-', '_')}")
 
 
-def configured(name: str, variant: str, dataset: str, settings: Mapping[str, Any]) -> "Recipe":
+def configured(
+    name: str, variant: str, dataset: str, settings: Mapping[str, Any], vectors: str = ""
+) -> "Recipe":
     """The recipe of a row with some settings changed; raises `QaselError` for what it cannot take.
 
-    The scale comes first: it is no setting beside others, but has settings of its own.
+    The scale comes first: it is no setting beside others, but has settings of its own. `vectors`
+    are for a row that reads any, and left alone by others, where a setting of that name is
+    refused. Files of one's own are named by their whole path, so that what two folders call
+    alike is two recipes, and one that moves on finds them.
     """
     for key in OPTIONS:
         if key in settings:
             raise QaselError(f"{key!r} is no setting of a run: name it by --{OPTIONS[key]}")
-    from qasel.datasets.load import full_name  # heavy, and not needed to name the papers
+    # Heavy, and not needed to name the papers.
+    from qasel.datasets.load import full_name, full_path
+    from qasel.text.encoder_folders import full_encoder_name
+    from qasel.text.vectors import full_vectors_name
 
-    others = dict(settings)
+    whole = {"vectors": full_vectors_name, "encoder": full_encoder_name, "corpus": full_path}
+    others = {
+        key: whole[key](value) if key in whole and isinstance(value, str) else value
+        for key, value in settings.items()
+    }
     scale = others.pop("scale", "paper")
-    return paper(name).recipe(variant, full_name(dataset), scale=scale).change(**others)
+    words = full_vectors_name(vectors) or None
+    own = paper(name).recipe(variant, full_name(dataset), scale=scale, vectors=words)
+    return own.change(**others)
 
 
 def published_path(name: str) -> Path:

@@ -7,8 +7,10 @@ from torch import Tensor
 
 from qasel.datasets.base import Split
 from qasel.errors import QaselError
+from qasel.papers import configured
 from qasel.papers import paper as room
 from qasel.training import NeuralRanker, Recipe
+from qasel.training.recipe import settings as recipe_settings
 
 
 def chosen_recipes(
@@ -32,13 +34,12 @@ def chosen_recipes(
         raise QaselError(f"variants {variants!r}: name at least one, and each once")
     if not isinstance(epochs, int) or epochs < 0:
         raise QaselError(f"epochs {epochs!r}: give a number of epochs, or 0 for the recipe's")
-    changes = {"seed": seed} | ({"epochs": epochs} if epochs else {})
-    recipe = room(paper).recipe
+    others = recipe_settings(settings.split())
+    if "scale" in others:
+        raise QaselError(f"settings {settings!r}: the scale is a parameter of its own")
+    changes = {"scale": scale} | ({"epochs": epochs} if epochs else {}) | others
     return {
-        name: recipe(name, dataset, scale=scale, vectors=vectors or None)
-        .change(**changes)
-        .set(settings.split())
-        for name in names
+        name: configured(paper, name, dataset, changes, vectors).change(seed=seed) for name in names
     }
 
 

@@ -1,12 +1,14 @@
-"""Rows that differ from a paper's recipe in one setting: learning curves and grids."""
+"""Rows that differ from a paper's recipe in a setting: learning curves, grids, sweeps."""
 
 from collections.abc import Iterable
 from itertools import chain
 from typing import Any
 
+from qasel.evaluation import mean_interval
 from qasel.papers import paper as room
+from qasel.results.grid import changed
 from qasel.results.ledger import Row, read_ledger
-from qasel.results.tables import pick
+from qasel.results.tables import markdown_table, pick
 from qasel.training.recipe import before
 
 
@@ -36,3 +38,27 @@ def varied(
     for group in kept.values():
         group.sort(key=lambda row: row.recipe["seed"])
     return dict(sorted(kept.items()))
+
+
+def by_settings(rows: Iterable[Row]) -> str:
+    """Markdown: mean MAP of the runs that differ in nothing but their seed, in their order.
+
+    That on dev comes first: it is what settings are chosen by.
+    """
+    groups: dict[tuple[str, str, str, str], list[Row]] = {}
+    for row in rows:
+        recipe = row.recipe
+        data = f"{recipe['dataset']} ({recipe['protocol']})"
+        key = str(recipe["paper"]), str(recipe["variant"]), data, changed(recipe)
+        groups.setdefault(key, []).append(row)
+    header = ["paper", "row", "data", "settings", "runs"]
+    splits = ("dev", "test")
+    header += [name for split in splits for name in (f"{split} MAP", "± over seeds")]
+    cells = []
+    for key, group in groups.items():
+        line = [*key, str(len(group))]
+        for split in splits:
+            mean, deviation, _ = mean_interval([row.scores[split]["map"] for row in group])
+            line += [f"{mean:.4f}", "–" if deviation is None else f"{deviation:.4f}"]
+        cells.append(line)
+    return markdown_table(header, cells, set(range(4, len(header))))

@@ -85,7 +85,10 @@ def told(recipe: Recipe) -> str:
 
 
 def changed(recipe: Mapping[str, Any]) -> str:
-    """The settings of a recipe that are not its row's own: `scale=quick, margin=0.5`."""
+    """The settings of a recipe that are not its row's own: `scale=quick, margin=0.5`.
+
+    Raises `QaselError` for a paper or a variant that this version of the code does not know.
+    """
     own = room(recipe["paper"]).recipe(
         recipe["variant"], recipe["dataset"], scale=recipe["scale"], seed=recipe["seed"]
     )

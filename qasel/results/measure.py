@@ -24,6 +24,7 @@ from qasel.text.contexts import completed
 from qasel.text.encoder_folders import own_fingerprint
 from qasel.text.vectors import CONTEXTS, KNOWN
 from qasel.training import Recipe, describe_device
+from qasel.training.trainer import forget
 
 
 class Learner(Protocol):
@@ -81,7 +82,7 @@ def measure(
     # Before the hours of training, and after all that may be wrong with the input.
     require_writable(folder)
     if ledger:
-        require_writable(results_dir() / recipe.paper)
+        require_writable(results_dir() / recipe.paper, "QASEL_RESULTS")
     read = fingerprint(recipe, dataset, vectors, data_dir)
     if own:
         _same_inputs(folder, recipe.dataset, read)
@@ -122,7 +123,7 @@ def measure(
     if ledger:
         row.write()
     row.write(folder)
-    (folder / "last.safetensors").unlink(missing_ok=True)
+    forget(folder)
     return row
 
 

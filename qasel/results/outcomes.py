@@ -7,7 +7,7 @@ from typing import NamedTuple
 from qasel.datasets import Dataset
 from qasel.datasets.registry import COLLECTIONS
 from qasel.evaluation import Run, evaluate
-from qasel.papers import PAPERS
+from qasel.papers import ROOMS
 from qasel.papers import paper as room
 from qasel.rankers.base import History, Ranker
 from qasel.results.ledger import Row, read_ledger
@@ -52,12 +52,14 @@ class Target(NamedTuple):
 
 
 WIDER = {
-    Target("wikiqa", "mixed"): "answered",
-    Target("sample", "mixed"): "answered",
-    Target("trecqa", "clean"): "raw",
+    Target("wikiqa", "mixed"): ("answered",),
+    Target("sample", "mixed"): ("answered",),
+    Target("trecqa", "clean"): ("raw",),
 }
-"""Target → the protocol under which all of its questions, with the same candidates, are some of
+"""Target → the protocols under which all of its questions, with the same candidates, are some of
 those of the test."""
+_WIDER_OF_OWN = {"mixed": ("answered", "all"), "answered": ("all",)}
+"""The same for a folder of one's own, by protocol."""
 
 
 @dataclass(frozen=True)
@@ -134,9 +136,10 @@ def outcomes(rows: Iterable[Row] | None = None) -> list[Outcome]:
 
 def _standing(rows: Iterable[Row]) -> list[tuple[_Key, dict[str, list[Row]]]]:
     """The rows that count, by system but for the vectors, then data set, then by vectors."""
-    by_paper: dict[str, list[Row]] = {name: [] for name in PAPERS}
+    by_paper: dict[str, list[Row]] = {name: [] for name in ROOMS}
     for row in _of_the_newest_data(rows):
-        by_paper.setdefault(row.recipe["paper"], []).append(row)
+        if row.recipe["paper"] in ROOMS:  # one of another version may know more
+            by_paper[row.recipe["paper"]].append(row)
     found = []
     for paper, own in by_paper.items():
         for scale in SCALES if own else ():
@@ -166,7 +169,11 @@ def _data(row: Row) -> str:
 
 
 def set_aside(rows: Iterable[Row]) -> list[Row]:
-    """The rows that do not count: experiments with other settings, and data that have changed."""
+    """The rows that do not count.
+
+    Experiments with other settings, data that have changed, and what this version of the code
+    does not know.
+    """
     rows = list(rows)
     counting = {
         row.hash for _, choices in _standing(rows) for group in choices.values() for row in group
@@ -206,10 +213,17 @@ def _on_fewer(found: list[Outcome]) -> list[Outcome]:
 
     return [
         cut(outcome, target)
-        for target, wider in WIDER.items()
+        for target in asked
         for outcome in found
-        if target in asked and outcome.target == (target.dataset, wider)
+        if outcome.target.dataset == target.dataset and outcome.target.protocol in _wider(target)
     ]
+
+
+def _wider(target: Target) -> tuple[str, ...]:
+    """The protocols whose test holds all questions of the target's, and more."""
+    if target.dataset in COLLECTIONS:
+        return WIDER.get(target, ())
+    return _WIDER_OF_OWN.get(target.protocol, ())
 
 
 def _shared_names(keys: Iterable[_Key]) -> set[str]:

@@ -46,6 +46,12 @@ def held(recipe: Recipe, data_dir: Path | None = None) -> bool:
     return is_of(Row.read(path), recipe, data_dir)
 
 
+def rows_of(recipes: Iterable[Recipe]) -> list[Row]:
+    """The ledger's rows of those recipes that it has one of."""
+    paths = [results_dir() / recipe.paper / f"{recipe.slug}.json" for recipe in recipes]
+    return [Row.read(path) for path in paths if path.exists()]
+
+
 def check(recipes: Iterable[Recipe], data_dir: Path | None = None) -> None:
     """Raise `QaselError` for a recipe whose data cannot be had, before any is run.
 
@@ -76,7 +82,7 @@ def sweep(
     to `tell`. A bar shows the runs done and the time left. Raises `QaselError` for a ledger or
     `out` that cannot be written.
     """
-    require_writable(results_dir())
+    require_writable(results_dir(), "QASEL_RESULTS")
     require_writable(out)
     recipes = list(recipes)
     failures = []

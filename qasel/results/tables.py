@@ -6,6 +6,7 @@ from typing import Any, overload
 
 import pandas as pd
 
+from qasel.datasets.registry import COLLECTIONS
 from qasel.errors import QaselError
 from qasel.evaluation import mean_interval
 from qasel.papers import paper as room
@@ -62,9 +63,10 @@ def counted(
 ) -> dict[tuple[str, str], Choices]:
     """The rows that count in a paper's tables, by (variant, dataset) and vectors, in seed order.
 
-    Those are the rows whose recipe is the default one but for vectors and seed; any other
-    setting (or protocol, or scale) makes a row an experiment. An encoder goes for vectors where
-    a recipe has none. `rows` default to the ledger; tables are of the scale "paper" only.
+    Those are the rows whose recipe is the default one but for vectors and seed, and, on a
+    folder of one's own, the protocol; any other setting (or scale) makes a row an experiment. An
+    encoder goes for vectors where a recipe has none. `rows` default to the ledger; tables are of
+    the scale "paper" only.
     """
     home = room(paper)
     found: dict[tuple[str, str], Choices] = {}
@@ -75,6 +77,8 @@ def counted(
         vectors = recipe["vectors"] or recipe.get("encoder", "")
         variant, dataset, seed = recipe["variant"], recipe["dataset"], recipe["seed"]
         default = home.recipe(variant, dataset, vectors=vectors, scale=scale, seed=seed)
+        if dataset not in COLLECTIONS:
+            default = default.change(protocol=recipe["protocol"])
         if recipe == default.as_dict():
             choices = found.setdefault((variant, dataset), {})
             choices.setdefault(vectors, []).append(row)

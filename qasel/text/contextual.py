@@ -5,13 +5,11 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
-from joblib import Memory
 from torch.nn.utils.rnn import pad_sequence
 from tqdm.auto import tqdm
 
-from qasel.files import require_writable
 from qasel.text.encoders import Encoder
-from qasel.text.features.pairs import cache_dir
+from qasel.text.features.pairs import memory
 from qasel.text.subwords import Subwords
 
 VERSION = 1
@@ -49,9 +47,8 @@ def contextual_vectors(
     `cache_dir()` by the texts, in whatever order, and the encoder's files. Raises `QaselError`
     for weights that cannot be read or a cache that cannot be written.
     """
-    require_writable(cache_dir())
     different = tuple(sorted(set(texts)))
-    compute = Memory(cache_dir(), verbose=0).cache(_vectors, ignore=["encoder", "batch", "device"])
+    compute = memory().cache(_vectors, ignore=["encoder", "batch", "device"])
     matrix, ends = compute(encoder, different, encoder.fingerprint, VERSION, batch, str(device))
     rows = map(range, ends[:-1].tolist(), ends[1:].tolist())
     return ContextualVectors(matrix, dict(zip(different, rows, strict=True)))

@@ -71,6 +71,11 @@ def own_fingerprint(name: str) -> str:
     return found.hexdigest()[:16]
 
 
+def full_encoder_name(name: str) -> str:
+    """An encoder's name as it is, or the whole path of a folder of one's own."""
+    return str(Path(name).resolve()) if name and Path(name).is_dir() else name
+
+
 def find_encoder(name: str) -> Path:
     """The folder of the encoder `name`: a folder, or a name of the hub.
 

@@ -2,6 +2,7 @@
 
 import functools
 import hashlib
+import os
 import tokenize
 import zipfile
 import zlib
@@ -94,7 +95,7 @@ class Vectors:
 
 
 def load_vectors(
-    name: str,
+    name: FilePath,
     data_dir: FilePath | None = None,
     words: Iterable[str] | None = None,
 ) -> Vectors:
@@ -105,7 +106,7 @@ def load_vectors(
     `contexts.completed`. Raises `QaselError` for an unknown name, a set that is not there or
     has none of `words`, or a malformed file (with the line).
     """
-    name = name.removesuffix(CONTEXTS)
+    name = os.fspath(name).removesuffix(CONTEXTS)
     path = find_vectors(name, data_dir)
     if words is None:
         return _read(name, path, None)
@@ -135,6 +136,18 @@ def _read(name: str, path: Path, keep: frozenset[str] | None) -> Vectors:
         return _read_text(name, str(path), file, keep)
 
 
+def full_vectors_name(name: str) -> str:
+    """The name of a set of vectors as it is, or the whole path of a file of one's own."""
+    file = Path(name.removesuffix(CONTEXTS))
+    if not _is_own(file):
+        return name
+    return str(file.resolve()) + name[len(name.removesuffix(CONTEXTS)) :]
+
+
+def _is_own(file: Path) -> bool:
+    return file.suffix in (".txt", ".npz", ".zip") and file.is_file()
+
+
 def find_vectors(name: str, data_dir: FilePath | None = None) -> Path:
     """The file of the vectors of that name, with `CONTEXTS` or without.
 
@@ -143,7 +156,7 @@ def find_vectors(name: str, data_dir: FilePath | None = None) -> Path:
     name = name.removesuffix(CONTEXTS)
     if name == "sample":
         return DATA / "sample" / "vectors.npz"
-    if Path(name).suffix in (".txt", ".npz", ".zip") and Path(name).is_file():
+    if _is_own(Path(name)):
         return Path(name)
     if name not in KNOWN:
         known = f"{', '.join(KNOWN)}, or a file (.txt, .npz or .zip)"

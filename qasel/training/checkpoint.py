@@ -23,6 +23,8 @@ def save(path: Path, tensors: dict[str, Tensor], values: dict[str, Any]) -> None
     plain = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
     try:
         save_file(plain, aside, metadata={"values": json.dumps(values)})
+        # safetensors lets nobody else read its files; these are no more secret than their folder.
+        aside.chmod(path.parent.stat().st_mode & 0o666)
         aside.replace(path)
     except (OSError, SafetensorError) as error:
         raise QaselError(f"{path}: cannot be written ({error})") from error
@@ -47,8 +49,8 @@ def require_same(folder: Path, values: dict[str, Any], learnt_from: str) -> None
     # Older checkpoints do not say.
     if values.get("learnt_from") not in (None, "", learnt_from):
         raise QaselError(
-            f"{folder}: holds a network that learns from other data or word vectors; remove that "
-            "folder, or give another one by --out"
+            f"{folder}: holds a network that learns from other data or word vectors, or by other "
+            "settings; remove that folder, or give another one"
         )
 
 

@@ -14,6 +14,7 @@ from torch import Tensor, nn
 from qasel.datasets.base import Split
 from qasel.errors import QaselError
 from qasel.evaluation import Run, evaluate
+from qasel.files import write_whole
 from qasel.rankers.base import History
 from qasel.text import Vectors, Vocabulary, tokenize
 from qasel.text.contextual import contextual_vectors
@@ -25,7 +26,7 @@ from qasel.training.batching import Batch, EncodedSplit, PairedSplit
 from qasel.training.devices import seed_all
 from qasel.training.recipe import Recipe
 from qasel.training.saved import of_this_version, recipe_from
-from qasel.training.trainer import Schedule, TrainingData, train
+from qasel.training.trainer import Schedule, TrainingData, forget, train
 
 MODEL = "model.safetensors"
 RANK_BATCH, RANK_PAIRS = 60, 6_000
@@ -119,7 +120,7 @@ class NeuralRanker(ABC):
             self.schedule(),
             folder,
             on_epoch,
-            self.learnt_from,
+            f"{self.learnt_from} {self.recipe.hash}",
             self.rate_name,
         )
 
@@ -152,6 +153,7 @@ class NeuralRanker(ABC):
         self.fit(train_split, dev_split, place)
         if place:
             self.save(place)
+            forget(place)
         return self
 
     def _inputs(self, *splits: Split) -> str:
@@ -189,9 +191,9 @@ class NeuralRanker(ABC):
             "words": self._known()[1:],
             "learnt_from": self.learnt_from,
         }
-        folder.mkdir(parents=True, exist_ok=True)
+        # The model last: a folder with one is taken for whole.
+        write_whole(folder / "recipe.json", json.dumps(self.recipe.as_dict(), indent=1) + "\n")
         checkpoint.save(folder / MODEL, self.network.state_dict(), values)
-        (folder / "recipe.json").write_text(json.dumps(self.recipe.as_dict(), indent=1) + "\n")
 
     @classmethod
     def load(cls, folder: Path, vectors: Vectors, device: torch.device) -> Self:

@@ -33,6 +33,10 @@ class TrainingData(Protocol):
         ...
 
 
+LAST = "last.safetensors"
+"""The state after the last epoch, from which a killed run goes on."""
+
+
 @dataclass(frozen=True)
 class Schedule:
     """How long and how to train: `patience` epochs without a better dev MAP end it.
@@ -76,11 +80,11 @@ def train(
     kept in the history (means over items: questions, or pairs). With a `folder`, the state
     after each epoch is kept there, and a run that was killed goes on from it
     to the same result, bit for bit. `on_epoch` sees the history so far (live
-    curves). `learnt_from` stands for all that is learnt from: raises `QaselError` if the
+    curves). `learnt_from` stands for all that is learnt from, and how: raises `QaselError` if the
     folder's state is of a run with another, and for a loss that is not finite: that error tells
     to make the setting `rate_name` smaller.
     """
-    last = folder / "last.safetensors" if folder else None
+    last = folder / LAST if folder else None
     best = _Best(network)
     epochs: list[dict[str, float]] = []
     rates = [group["lr"] for group in optimizer.param_groups]
@@ -110,6 +114,11 @@ def train(
                 on_epoch(epochs)
     best.restore(network)
     return History(epochs, best.epoch, sum(row["seconds"] for row in epochs))
+
+
+def forget(folder: Path) -> None:
+    """Remove the state of a training that is over and whose model is saved."""
+    (folder / LAST).unlink(missing_ok=True)
 
 
 class _Best:

@@ -2,6 +2,7 @@
 
 import csv
 import io
+from dataclasses import replace
 
 import pytest
 from test_cli_run import one_error_line
@@ -64,6 +65,20 @@ def test_experiments_are_not_compared_but_told(capsys):
     one_error_line(capsys, "no run of the system", "not compared: CA(list) (margin=0.1)")
     assert main(["compare", "--system", "DCA"]) == 0
     assert not capsys.readouterr().err
+
+
+def test_what_this_version_does_not_know_is_set_aside(capsys):
+    fill()
+    for name in ("paper", "variant"):
+        known = row("CA(list)", seed=5)
+        hidden = replace(known, recipe={**known.recipe, name: "mine"}, slug=f"other-{name}")
+        hidden.write()
+    assert main(["compare"]) == 0
+    seen = capsys.readouterr()
+    assert "WikiQA (answered): 3 questions, 2 systems" in seen.out
+    assert "3 runs" in seen.err
+    assert main(["compare", "--dataset", "wikiqa"]) == 0
+    assert "mine (not known to this version)" in capsys.readouterr().err
 
 
 def test_a_figure_beside_the_table(tmp_path, capsys):

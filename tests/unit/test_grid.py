@@ -1,10 +1,15 @@
 """Grids of runs: from options and from YAML files, and what is said of bad ones."""
 
+from functools import partial
+
 import pytest
+from ledger_rows import ledger_row
 
 from qasel.errors import QaselError
-from qasel.papers import PAPERS, ms_ranker, paper
+from qasel.papers import PAPERS, configured, ms_ranker, paper
+from qasel.papers.teaching import chosen_recipes
 from qasel.paths import DATA
+from qasel.results.experiments import by_settings
 from qasel.results.grid import Grid, gathered, told
 from qasel.results.grid_file import read_grids
 from qasel.results.tables import published
@@ -151,3 +156,48 @@ def test_a_file_that_is_no_text(tmp_path):
     path.write_bytes(b"\xff\xfe\x00")
     with pytest.raises(QaselError, match="not a text file"):
         read_grids(path)
+
+
+def test_files_of_ones_own_are_named_by_their_whole_path(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "vec.txt").write_text("a 1 2\n")
+    (tmp_path / "texts").mkdir()
+    (tmp_path / "wikiqa").mkdir()
+
+    def chosen(paper, variant, **settings):
+        return configured(paper, variant, "sample", settings)
+
+    assert chosen(PAPER, "CA(list)", vectors="vec.txt").vectors == str(tmp_path / "vec.txt")
+    both = chosen(PAPER, "CA(list)", vectors="./vec.txt+contexts").vectors
+    assert both == f"{tmp_path / 'vec.txt'}+contexts"
+    assert chosen(PAPER, "CA(list)", vectors="sample").vectors == "sample"
+    encoder = chosen("yardsticks", "cross-encoder (list)", encoder="texts").encoder
+    assert encoder == str(tmp_path / "texts")
+    assert chosen("latent-structured", "LSP", corpus="texts/").corpus == str(tmp_path / "texts")
+    assert chosen("latent-structured", "LSP", corpus="wikiqa").corpus == "wikiqa"
+
+
+def test_a_notebooks_settings_do_not_rename_its_runs():
+    ask = partial(chosen_recipes, PAPER, "CA(list)", "sample", scale="quick", seed=3)
+    for settings in ("variant=DCA", "seed=1", "dataset=wikiqa", "scale=paper"):
+        with pytest.raises(QaselError):
+            ask(settings=settings)
+    (recipe,) = ask(settings="margin=0.5", epochs=2, vectors="glove.6B.100d").values()
+    assert (recipe.margin, recipe.epochs, recipe.seed, recipe.scale) == (0.5, 2, 3, "quick")
+    assert recipe.vectors == "glove.6B.100d"
+
+
+def test_runs_are_told_by_what_differs_but_the_seed():
+    rows = [
+        ledger_row(r, {"map": dev}, {"map": 0.5}, {"a": 0.5})
+        for r, dev in zip(
+            Grid([PAPER], ["DCA"], seeds=(0, 1), over={"margin": [0.8, 0.5]}).recipes(),
+            (0.25, 0.75, 0.5, 0.5),
+            strict=True,
+        )
+    ]
+    *_, first, second = by_settings(rows).splitlines()
+    start = "| hierarchical-ranking | DCA | sample (answered) |"
+    assert first == f"{start}  | 2 | 0.5000 | 0.3536 | 0.5000 | 0.0000 |"
+    assert second == f"{start} margin=0.5 | 2 | 0.5000 | 0.0000 | 0.5000 | 0.0000 |"
+    assert by_settings(rows[:1]).splitlines()[-1].endswith("| 1 | 0.2500 | – | 0.5000 | – |")

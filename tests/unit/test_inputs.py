@@ -1,16 +1,21 @@
 """What a run read, in digits: files of one's own that change are seen, a protocol is no change."""
 
 import json
+import os
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 import torch
 
+from qasel import load_dataset, load_vectors, paths
 from qasel.cli import main
 from qasel.errors import QaselError
 from qasel.papers.latent_structured import recipe as structured
+from qasel.papers.question_relevancy import RelevancyRanker
 from qasel.papers.question_relevancy import recipe as relevancy
 from qasel.papers.yardsticks import recipe as yardstick
+from qasel.paths import require_numba_cache
 from qasel.results.experiments import varied
 from qasel.results.grid import changed
 from qasel.results.measure import by_name, fingerprint
@@ -138,3 +143,45 @@ def test_a_first_stage_knows_the_encoder_it_was_tuned_from(tmp_path):
     make_encoder(made, seed=1)
     with pytest.raises(QaselError, match="other data"):
         ranker(chosen, NONE, torch.device("cpu")).as_stage(*few, agent)
+
+
+def test_folds_need_a_question_each_and_a_seed_is_one(folder):
+    recipe = structured("LSP (5-fold)", str(folder))
+    lines = (folder / "test.tsv").read_text().splitlines(keepends=True)
+    (folder / "test.tsv").write_text("".join(lines[: 1 + 2 * 4]))
+    with pytest.raises(QaselError, match=r"split test has 3 questions that count: too few"):
+        recipe.load()  # mixed lists count, and the first is none
+    with pytest.raises(QaselError, match=r"its seed is the fold, 0 to 4; got 5"):
+        recipe.change(seed=5)
+    assert recipe.change(seed=4).seed == 4
+
+
+def test_vectors_are_read_by_path(tmp_path):
+    (tmp_path / "vec.txt").write_text("a 1 2\n")
+    assert load_vectors(tmp_path / "vec.txt").of(["a"]).tolist() == [[1, 2]]
+
+
+def test_the_relevancy_network_does_not_go_on_from_other_data_or_settings(folder, tmp_path):
+    def fit(data, **changes):
+        recipe = relevancy("MTL-MLP (QA)", "sample", scale="quick").change(epochs=1, **changes)
+        ranker = RelevancyRanker(recipe, load_vectors("sample"), torch.device("cpu"))
+        tasks = recipe.load().tasks
+        return ranker.fit(data.train, data.dev, tmp_path / "run", tasks=tasks)
+
+    related, answered = load_dataset("sample", "related"), load_dataset("sample", "answered")
+    first = fit(related)
+    assert fit(related).epochs == first.epochs
+    for data, changes in ((answered, {}), (related, {"width": 8})):
+        with pytest.raises(QaselError, match="learns from other data"):
+            fit(data, **changes)
+
+
+def test_numba_has_a_place_for_what_it_compiles(tmp_path, monkeypatch):
+    monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
+    monkeypatch.setattr(paths, "__file__", "/proc/none/paths.py")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    require_numba_cache()
+    assert "NUMBA_CACHE_DIR" not in os.environ
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    require_numba_cache()
+    assert Path(os.environ["NUMBA_CACHE_DIR"]).is_dir()

@@ -226,6 +226,9 @@ def test_runs_beside_each_other_share_the_pre_ranker(sample, tmp_path):
     finally:
         PreRanking.fit = PreRanking_fit
     assert not trained
+    (place,) = {path.parent for path in tmp_path.glob("*/model.safetensors")}
+    assert not (place / "last.safetensors").exists()
+    assert (place / "model.safetensors").stat().st_mode & 0o777 == place.stat().st_mode & 0o666
     assert other.first.rank(data.dev).scores == one.first.rank(data.dev).scores
 
 
@@ -258,8 +261,16 @@ def test_interrupted_training_resumes_to_the_same_scores(sample, tmp_path):
 
 def test_near_ties_of_the_pre_ranker_are_no_other_data(sample, tmp_path, monkeypatch):
     data, vectors = sample
-    begun, resumed = make(vectors, epochs=1), make(vectors, epochs=2)
-    begun.fit(data.train, data.dev, tmp_path / "run")
+    begun, resumed = make(vectors, epochs=2), make(vectors, epochs=2)
+
+    class Stopped(Exception):
+        pass
+
+    def stop(epochs):
+        raise Stopped
+
+    with pytest.raises(Stopped):
+        begun.fit(data.train, data.dev, tmp_path / "run", stop)
     sort = MSRanker.in_order
 
     def otherwise(system, split):

@@ -54,6 +54,22 @@ def ledger(folder):
     return list((folder.parent / "ledger").glob("*/*.json"))
 
 
+def test_protocols_of_own_data_are_compared_on_what_they_share(folder):
+    more = ("nobody knows", "no", 0), ("nobody knows", "nor here", 0), ("yes?", "yes", 1)
+    for name in ("train", "dev", "test"):
+        write(folder / f"{name}.tsv", [*LINES, *more])
+    assert run("--set", "protocol=all") == run() == run("--set", "protocol=mixed") == 0
+    found = {(o.target.protocol, o.under): len(o.scores["map"]) for o in outcomes()}
+    assert found == {
+        ("all", ""): 4,
+        ("answered", ""): 3,
+        ("answered", "all"): 3,
+        ("mixed", ""): 2,
+        ("mixed", "all"): 2,
+        ("mixed", "answered"): 2,
+    }
+
+
 @pytest.mark.filterwarnings("ignore::qasel.evaluation.TieWarning")
 def test_data_that_changed_are_not_told_by_their_old_scores(folder, capsys):
     assert run() == 0

@@ -102,7 +102,16 @@ def test_a_folder_of_other_data_or_vectors_is_refused(data, vectors, tmp_path):
     other = dataclasses.replace(vectors, matrix=vectors.matrix + 1)
     for words, train in ((vectors, fewer), (other, data.train)):
         with pytest.raises(QaselError, match="learns from other data or word vectors"):
-            make(words, epochs=2).fit(train, data.dev, tmp_path)
+            make(words, epochs=1).fit(train, data.dev, tmp_path)
+
+
+def test_a_folder_of_other_settings_is_refused(data, vectors, tmp_path):
+    first = make(vectors, epochs=1).fit(data.train, data.dev, tmp_path)
+    for changes in ({"epochs": 2}, {"epochs": 1, "margin": 0.5}, {"epochs": 1, "seed": 7}):
+        with pytest.raises(QaselError, match="by other settings"):
+            make(vectors, **changes).fit(data.train, data.dev, tmp_path)
+    again = make(vectors, epochs=1).fit(data.train, data.dev, tmp_path)
+    assert again.epochs == first.epochs
 
 
 def test_labels_that_are_not_known_are_not_learnt_from(data, vectors):

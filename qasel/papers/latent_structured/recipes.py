@@ -74,6 +74,9 @@ class StructuredRecipe(Recipe):
         self.check(known, positive=sizes, shares=("dropout",))
         if not self.costs or not all(cost > 0 for cost in self.costs):
             raise QaselError(f"setting costs: expected values above 0, got {self.costs}")
+        if self.variant.endswith(IN_FOLDS) and self.seed >= FOLDS:
+            told = f"{self.variant}: its seed is the fold, 0 to {FOLDS - 1}; got {self.seed}"
+            raise QaselError(told)
 
     @property
     def base(self) -> str:
@@ -118,7 +121,7 @@ class StructuredRecipe(Recipe):
         if self.on_cnn and self.protocol == "mixed":
             splits["train"] = load_dataset(self.dataset, "all", data_dir).train
         if self.variant.endswith(IN_FOLDS):
-            splits = fold_of(splits, self.seed % FOLDS)
+            splits = fold_of(splits, self.seed)
         return replace(data, splits=splits, articles=texts)
 
     def articles(self, data_dir: FilePath | None = None) -> tuple[str, ...]:

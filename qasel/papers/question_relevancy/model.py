@@ -68,7 +68,9 @@ class PairLSTM(nn.Module):
     def __init__(self, inputs: int, hidden: int, layers: int, dropout: float) -> None:
         super().__init__()
         self.size = 4 * hidden
-        settings = {"batch_first": True, "bidirectional": True, "dropout": dropout}
+        # Dropout is between layers; PyTorch warns where it has no place.
+        between = dropout if layers > 1 else 0.0
+        settings = {"batch_first": True, "bidirectional": True, "dropout": between}
         self.left = nn.LSTM(inputs, hidden, layers, **settings)
         self.right = nn.LSTM(inputs, hidden, layers, **settings)
 

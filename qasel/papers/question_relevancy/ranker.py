@@ -8,7 +8,6 @@ from typing import Self
 
 import numpy as np
 import torch
-from joblib import Memory
 from torch import Tensor
 from torch.nn import functional as F
 
@@ -21,7 +20,7 @@ from qasel.papers.question_relevancy.recipes import RelevancyRecipe
 from qasel.papers.question_relevancy.tasks import MAIN_TASK, Pairs, TaskBatch, TaskData, Texts
 from qasel.rankers.base import History
 from qasel.text import Vectors, tokenize
-from qasel.text.features import cache_dir
+from qasel.text.features import memory
 from qasel.text.features.by_name import Sides, distances_by_name, is_tfidf
 from qasel.training import checkpoint
 from qasel.training.devices import seed_all
@@ -61,6 +60,8 @@ class RelevancyRanker:
         r = self.recipe
         data = self.prepare(train_split, tasks or {})
         dev = self.encode(dev_split)
+        read = [part.fingerprint for part in (train_split, dev_split, self.vectors)]
+        read += [task.fingerprint for task in (tasks or {}).values()]
         return train(
             self.network,
             torch.optim.SGD(self.network.parameters(), lr=r.learning_rate, momentum=r.momentum),
@@ -70,6 +71,7 @@ class RelevancyRanker:
             Schedule(r.epochs, r.patience, r.batch, r.seed),
             folder,
             on_epoch,
+            " ".join((*read, r.hash)),
         )
 
     @property
@@ -132,7 +134,7 @@ class RelevancyRanker:
             self.corpus,
             words=r.words,
             trigrams=r.trigrams,
-            memory=Memory(cache_dir(), verbose=0),
+            memory=memory(),
         )
         return torch.from_numpy(table.astype(np.float32)).to(self.device)
 

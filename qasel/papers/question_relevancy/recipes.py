@@ -3,6 +3,7 @@
 from dataclasses import dataclass, replace
 
 from qasel.datasets import Dataset, PairTask, load_dataset, load_pairs, pairs_of
+from qasel.datasets.registry import COLLECTIONS
 from qasel.errors import QaselError
 from qasel.files import FilePath
 from qasel.text.features.bags import TRIGRAMS, WORDS
@@ -127,7 +128,8 @@ class RelevancyRecipe(Recipe):
         """The data set, with the later test as a split of its own and the auxiliary tasks.
 
         SemEval-2017 has the train and dev splits of 2016, so one training serves both tests.
-        On the bundled sample, its own questions and answers are the QA task.
+        The QA task is SemEval's, as in the paper; on the bundled sample, and on a reader's own
+        data, which need no other set to be there, the questions and answers of the sample.
         """
         data = load_dataset(self.dataset, self.protocol, data_dir)
         splits = dict(data.splits)
@@ -143,9 +145,9 @@ class RelevancyRecipe(Recipe):
     def _task(self, name: str, data_dir: FilePath | None) -> PairTask:
         if name != "QA":
             return load_pairs(TASKS[name], data_dir)
-        if self.dataset == "semeval-cqa":
-            return pairs_of(load_dataset("semeval-cqa", "a-2016", data_dir).train)
-        return pairs_of(load_dataset("sample", "all").train)
+        if self.dataset == "sample" or self.dataset not in COLLECTIONS:
+            return pairs_of(load_dataset("sample", "all").train)
+        return pairs_of(load_dataset("semeval-cqa", "a-2016", data_dir).train)
 
 
 QUICK = {"epochs": 40, "learning_rate": 1e-2}

@@ -9,7 +9,7 @@ eight more, of tf-idf vectors, in `qasel.text.features.tfidf`.
 """
 
 from qasel.text.features.concepts import Concepts, documents
-from qasel.text.features.pairs import NAMES, cache_dir, pair_features
+from qasel.text.features.pairs import NAMES, memory, pair_features
 from qasel.text.features.sequences import (
     greedy_string_tiling,
     longest_common_subsequence,
@@ -23,7 +23,6 @@ __all__ = [
     "NAMES",
     "Concepts",
     "Tree",
-    "cache_dir",
     "containment",
     "cosine",
     "documents",
@@ -32,6 +31,7 @@ __all__ = [
     "jaccard",
     "longest_common_subsequence",
     "longest_common_substring",
+    "memory",
     "pair_features",
     "parse",
     "partial_tree_kernel",

@@ -70,11 +70,16 @@ def pair_features(
     package = find_parser(parser)
     concepts = documents(corpus)
     lists = tuple((q.text, tuple(c.text for c in q.candidates)) for q in split)
-    require_writable(cache_dir())
-    compute = Memory(cache_dir(), verbose=0).cache(_features, ignore=["workers"])
+    compute = memory().cache(_features, ignore=["workers"])
     table = compute(lists, concepts, package, (VERSION, TREES), workers=workers)
     ends = np.cumsum([len(candidates) for _, candidates in lists])
     return np.split(table, ends)[:-1]
+
+
+def memory() -> Memory:
+    """What keeps results in `cache_dir()`; raises `QaselError` where that cannot be written."""
+    require_writable(cache_dir(), "QASEL_CACHE")
+    return Memory(cache_dir(), verbose=0)
 
 
 def cache_dir() -> Path:
@@ -124,7 +129,7 @@ def _parsed(
         seen.update(block)
         if block:
             blocks.append(block)
-    cached = Memory(cache_dir(), verbose=0).cache(_trees)
+    cached = memory().cache(_trees)
     # A worker of a sweep may have no children (joblib would warn), and has one core to itself.
     alone = 1 if current_process().daemon else -1
     results = Parallel(n_jobs=workers or alone, return_as="generator")(

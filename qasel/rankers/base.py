@@ -1,9 +1,11 @@
-"""What every system is: a `Ranker`."""
+"""What every system is: a `Ranker`, or, as a row of a paper, a `Learner`."""
 
 from dataclasses import dataclass, field
-from typing import Protocol, Self, runtime_checkable
+from pathlib import Path
+from typing import Any, Protocol, Self, runtime_checkable
 
-from qasel.datasets.base import Split
+from qasel.datasets.base import Dataset, Split
+from qasel.errors import QaselError
 from qasel.evaluation.run import Run
 from qasel.files import FilePath
 
@@ -43,3 +45,33 @@ class Ranker(Protocol):
     def load(cls, path: FilePath) -> Self:
         """The ranker that was saved in the folder `path`."""
         ...
+
+
+class Learner(Protocol):
+    """A ranker as a paper's room makes it, from a recipe, word vectors and a device.
+
+    It has to have a dev split, and its class reads it back by `load(folder, vectors, device)`.
+    """
+
+    def fit(self, train: Split, dev: Split, folder: Path | None = None, **more: Any) -> History:
+        """Learn; a folder is for checkpoints, from which a killed run goes on.
+
+        Where the data set has auxiliary tasks, they come as `tasks`, and `articles` likewise.
+        """
+        ...
+
+    def rank(self, split: Split) -> Run:
+        """Score every candidate of `split`; labels are not looked at."""
+        ...
+
+    def save(self, folder: Path) -> None:
+        """Write the model; nothing is pickled."""
+        ...
+
+
+def as_split(given: Split) -> Split:
+    """The split itself; `QaselError` for anything else, such as a whole data set."""
+    if not isinstance(given, Split):
+        hint = ", such as data.train" if isinstance(given, Dataset) else ""
+        raise QaselError(f"a ranker takes a split{hint}, not a {type(given).__name__}")
+    return given

@@ -17,11 +17,11 @@ from typing import Any, ClassVar, Self
 import bm25s
 import numpy as np
 
-from qasel.datasets.base import Dataset, Question, Split
+from qasel.datasets.base import Question, Split
 from qasel.errors import QaselError
 from qasel.evaluation.run import Run
 from qasel.files import FilePath, write_whole
-from qasel.rankers.base import History
+from qasel.rankers.base import History, as_split
 from qasel.text import tokenize
 
 FILE = "ranker.json"
@@ -234,14 +234,6 @@ class BM25(Baseline):
             found = index.get_scores(query) if query else np.zeros(len(texts))
             scores.append(found[[row[candidate.text] for candidate in question.candidates]])
         return scores
-
-
-def as_split(given: Split) -> Split:
-    """The split itself; `QaselError` for anything else, such as a whole data set."""
-    if not isinstance(given, Split):
-        hint = ", such as data.train" if isinstance(given, Dataset) else ""
-        raise QaselError(f"a ranker takes a split{hint}, not a {type(given).__name__}")
-    return given
 
 
 def _sentences(split: Split) -> list[str]:

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import torch
 
@@ -17,7 +17,7 @@ from qasel.errors import QaselError
 from qasel.evaluation import Run, evaluate
 from qasel.files import FilePath, require_writable, write_whole
 from qasel.paths import results_dir
-from qasel.rankers.base import History, Ranker
+from qasel.rankers.base import Learner, Ranker
 from qasel.results.ledger import Row, code_revision, versions
 from qasel.text import Vectors, load_vectors, tokenize
 from qasel.text.contexts import completed
@@ -25,26 +25,6 @@ from qasel.text.encoder_folders import own_fingerprint
 from qasel.text.vectors import CONTEXTS, KNOWN
 from qasel.training import Recipe, describe_device
 from qasel.training.trainer import forget
-
-
-class Learner(Protocol):
-    """What `measure` needs of a ranker."""
-
-    def fit(self, train: Split, dev: Split, folder: Path | None = None, **more: Any) -> History:
-        """Learn; a folder is for checkpoints, from which a killed run goes on.
-
-        Where the data set has auxiliary tasks, they come as `tasks`, and `articles` likewise.
-        """
-        ...
-
-    def rank(self, split: Split) -> Run:
-        """Score every candidate."""
-        ...
-
-    def save(self, folder: Path) -> None:
-        """Write the model."""
-        ...
-
 
 MakeRanker = Callable[[Recipe, Vectors, torch.device], Learner]
 

@@ -15,7 +15,7 @@ from qasel.datasets.base import Split
 from qasel.errors import QaselError
 from qasel.evaluation import Run, evaluate
 from qasel.files import write_whole
-from qasel.rankers.base import History
+from qasel.rankers.base import History, as_split
 from qasel.text import Vectors, Vocabulary, tokenize
 from qasel.text.contextual import contextual_vectors
 from qasel.text.encoder_folders import own_fingerprint
@@ -52,10 +52,10 @@ class NeuralRanker(ABC):
     encoder: Encoder | None
     learnt_from: str = ""  # a fingerprint of the data and the word vectors
 
-    def __init__(self, recipe: Recipe, vectors: Vectors, device: torch.device) -> None:
+    def __init__(self, recipe: Recipe, vectors: Vectors, device: torch.device | str) -> None:
         self.recipe = recipe
         self.vectors = vectors
-        self.device = device
+        self.device = torch.device(device)
         name = getattr(recipe, "encoder", "")
         self.frozen = getattr(recipe, "frozen", False)
         self.encoder = load_encoder(name) if name or self.frozen else None
@@ -108,8 +108,8 @@ class NeuralRanker(ABC):
         on_epoch: Callable[[list[dict[str, float]]], None] | None = None,
     ) -> History:
         """Train on one split, choose the epoch on the other; see `trainer.train`."""
-        train_split.require_labels()
-        self.prepare(train_split, dev_split)
+        as_split(train_split).require_labels()
+        self.prepare(train_split, as_split(dev_split))
         data, dev_data = self.training_data(train_split), self._on_device(dev_split)
         return train(
             self.network,
@@ -118,7 +118,7 @@ class NeuralRanker(ABC):
             data,
             lambda: evaluate(self._run(dev_data), dev_split).map,
             self.schedule(),
-            folder,
+            Path(folder) if folder else None,
             on_epoch,
             f"{self.learnt_from} {self.recipe.hash}",
             self.rate_name,
@@ -166,8 +166,13 @@ class NeuralRanker(ABC):
         return " ".join(known)
 
     def rank(self, split: Split) -> Run:
-        """Score every candidate of `split`; labels are not looked at."""
-        return self._run(self.encode(split))
+        """Score every candidate of `split`; labels are not looked at.
+
+        Raises `QaselError` for a ranker that was neither trained nor loaded.
+        """
+        if not hasattr(self, "network"):
+            raise QaselError(f"{self.recipe.variant}: not trained; call fit before rank")
+        return self._run(self.encode(as_split(split)))
 
     def encode(self, split: Split) -> EncodedSplit:
         """A split for the trained network; words not met before get their pre-trained vectors."""

@@ -252,3 +252,15 @@ def test_ledger_rows_come_back_as_written(tmp_path):
     (tmp_path / settings.paper / "broken.json").write_text("{")
     with pytest.raises(QaselError, match=r"broken\.json"):
         read_ledger(folder=tmp_path)
+
+
+def test_what_a_ranker_takes_is_told(data, vectors, tmp_path):
+    with pytest.raises(QaselError, match="not trained; call fit before rank"):
+        make(vectors).rank(data.test)
+    with pytest.raises(QaselError, match=r"takes a split, such as data\.train, not a Dataset"):
+        make(vectors).fit(data, data.dev)
+    with pytest.raises(QaselError, match=r"takes a split, such as data\.train, not a Dataset"):
+        make(vectors).fit(data.train, data)
+    named = HierarchicalRanker(make(vectors, epochs=1).recipe, vectors, "cpu")
+    named.fit(data.train, data.dev, str(tmp_path))
+    assert (tmp_path / "last.safetensors").exists()

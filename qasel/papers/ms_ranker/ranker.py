@@ -76,7 +76,9 @@ class MSRanker(NeuralRanker):
     recipe: MSRankerRecipe
     network: Agent
 
-    def __init__(self, recipe: MSRankerRecipe, vectors: Vectors, device: torch.device) -> None:
+    def __init__(
+        self, recipe: MSRankerRecipe, vectors: Vectors, device: torch.device | str
+    ) -> None:
         super().__init__(recipe, vectors, device)
         self.first: PreRanking | None = None  # until there is a trained one
 

@@ -1,6 +1,5 @@
 """`qasel rank | evaluate`: a saved model on a reader's own questions, and any run's scores."""
 
-import json
 from pathlib import Path
 from typing import Annotated
 
@@ -22,11 +21,11 @@ def rank(
     from qasel.papers import paper
     from qasel.text import Vectors, load_vectors, tokenize
     from qasel.training import resolve_device
-    from qasel.training.saved import of_this_version
+    from qasel.training.saved import of_this_version, read_recipe
 
     place = resolve_device(device)
     try:
-        recipe = json.loads((model_dir / "recipe.json").read_text(encoding="utf-8"))
+        recipe = read_recipe(model_dir)
         name, vectors = recipe["paper"], recipe["vectors"]
         if not isinstance(name, str) or not isinstance(vectors, str):
             raise TypeError("expected texts")

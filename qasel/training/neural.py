@@ -1,7 +1,6 @@
 """A neural network as a `Ranker`: vocabulary, vectors, training, ranking, saving."""
 
 import hashlib
-import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -14,7 +13,6 @@ from torch import Tensor, nn
 from qasel.datasets.base import Split
 from qasel.errors import QaselError
 from qasel.evaluation import Run, evaluate
-from qasel.files import write_whole
 from qasel.rankers.base import History, as_split
 from qasel.text import Vectors, Vocabulary, tokenize
 from qasel.text.contextual import contextual_vectors
@@ -25,7 +23,7 @@ from qasel.training import checkpoint
 from qasel.training.batching import Batch, EncodedSplit, PairedSplit
 from qasel.training.devices import seed_all
 from qasel.training.recipe import Recipe
-from qasel.training.saved import of_this_version, recipe_from
+from qasel.training.saved import of_this_version, recipe_from, write_recipe
 from qasel.training.trainer import Schedule, TrainingData, forget, train
 
 MODEL = "model.safetensors"
@@ -197,7 +195,7 @@ class NeuralRanker(ABC):
             "learnt_from": self.learnt_from,
         }
         # The model last: a folder with one is taken for whole.
-        write_whole(folder / "recipe.json", json.dumps(self.recipe.as_dict(), indent=1) + "\n")
+        write_recipe(folder, self.recipe)
         checkpoint.save(folder / MODEL, self.network.state_dict(), values)
 
     @classmethod

@@ -1,6 +1,5 @@
 """A baseline as a recipe runs it: next to nothing to train, saved with its recipe."""
 
-import json
 from abc import ABC, abstractmethod
 from pathlib import Path
 from typing import Self
@@ -9,12 +8,11 @@ import torch
 
 from qasel.datasets.base import Split
 from qasel.evaluation import Run
-from qasel.files import write_whole
 from qasel.rankers.base import History
 from qasel.rankers.baselines import Baseline
 from qasel.text import Vectors
 from qasel.training.recipe import Recipe
-from qasel.training.saved import recipe_from
+from qasel.training.saved import read_recipe, recipe_from, write_recipe
 
 
 class Reference(ABC):
@@ -40,14 +38,12 @@ class Reference(ABC):
 
     def save(self, folder: Path) -> None:
         """Write the recipe and what was learnt to a folder."""
-        text = json.dumps(self.recipe.as_dict(), indent=1) + "\n"
-        write_whole(Path(folder) / "recipe.json", text)
+        write_recipe(folder, self.recipe)
         self.ranker.save(folder)
 
     @classmethod
     def load(cls, folder: Path, vectors: Vectors, device: torch.device) -> Self:
         """Read what `save` wrote."""
-        saved = json.loads((Path(folder) / "recipe.json").read_text(encoding="utf-8"))
-        found = cls(recipe_from(saved, cls.recipe_type), vectors, device)
+        found = cls(recipe_from(read_recipe(folder), cls.recipe_type), vectors, device)
         found.ranker = type(found.ranker).load(folder)
         return found

@@ -1,6 +1,7 @@
-"""Reading saved models: what another version of the code wrote is told in a line."""
+"""Recipes of saved models: what another version of the code wrote is told in a line."""
 
 import dataclasses
+import json
 import textwrap
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,9 +9,27 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from qasel.errors import QaselError
+from qasel.files import write_whole
 from qasel.training.recipe import Recipe, before
 
 SomeRecipe = TypeVar("SomeRecipe", bound=Recipe)
+
+
+FILE = "recipe.json"
+"""The file of a model's folder that says what it is."""
+
+
+def write_recipe(folder: Path, recipe: Recipe) -> None:
+    """Write a model's recipe into its folder."""
+    write_whole(Path(folder) / FILE, json.dumps(recipe.as_dict(), indent=1) + "\n")
+
+
+def read_recipe(folder: Path) -> dict[str, Any]:
+    """The plain values of a model's recipe; raises `OSError` or `ValueError` if they are not there.
+
+    They may be another version's: see `recipe_from`.
+    """
+    return json.loads((Path(folder) / FILE).read_text(encoding="utf-8"))
 
 
 def recipe_from(values: dict[str, Any], kind: type[SomeRecipe]) -> SomeRecipe:

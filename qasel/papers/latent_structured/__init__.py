@@ -1,6 +1,5 @@
 """Paper 2: latent structured prediction for passage reranking (Haponchyk and Moschitti 2019)."""
 
-import json
 from pathlib import Path
 
 import torch
@@ -16,6 +15,7 @@ from qasel.papers.latent_structured.recipes import (
     recipe,
 )
 from qasel.text import Vectors
+from qasel.training.saved import read_recipe
 
 __all__ = [
     "MAIN",
@@ -39,6 +39,5 @@ def ranker(
 
 def load(folder: Path, vectors: Vectors, device: torch.device) -> StructuredRanker | PairCNN:
     """A ranker that was saved in a folder."""
-    saved = json.loads((Path(folder) / "recipe.json").read_text(encoding="utf-8"))
-    kind = PairCNN if saved["variant"] == CNN else StructuredRanker
+    kind = PairCNN if read_recipe(folder)["variant"] == CNN else StructuredRanker
     return kind.load(folder, vectors, device)

@@ -1,6 +1,5 @@
 """Paper 2's learners as rankers: features, a learner, and C chosen on dev."""
 
-import json
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -14,7 +13,6 @@ from tqdm.auto import tqdm
 from qasel.datasets.base import Split
 from qasel.errors import QaselError
 from qasel.evaluation import Run, evaluate
-from qasel.files import write_whole
 from qasel.papers.latent_structured import margin, perceptron
 from qasel.papers.latent_structured.cnn import PairCNN
 from qasel.papers.latent_structured.kernel_svm import KernelSvm
@@ -24,7 +22,7 @@ from qasel.rankers.base import History
 from qasel.text import Vectors
 from qasel.text.features import pair_features
 from qasel.training import checkpoint
-from qasel.training.saved import of_this_version, recipe_from
+from qasel.training.saved import of_this_version, recipe_from, write_recipe
 
 
 class StructuredRanker:
@@ -148,7 +146,7 @@ class StructuredRanker:
         checkpoint.save(folder / "model.safetensors", tensors, values)
         if self.network:
             self.network.save(folder / "cnn")
-        write_whole(folder / "recipe.json", json.dumps(self.recipe.as_dict(), indent=1) + "\n")
+        write_recipe(folder, self.recipe)
 
     @classmethod
     def load(cls, folder: Path, vectors: Vectors, device: torch.device) -> Self:

@@ -1,6 +1,5 @@
 """Paper 3: MS-Ranker (Zhang, Meng, Li, Jian and Zhou 2020)."""
 
-import json
 from pathlib import Path
 
 import torch
@@ -8,7 +7,7 @@ import torch
 from qasel.papers.ms_ranker.ranker import MSRanker, PreRanking
 from qasel.papers.ms_ranker.recipes import MAIN, VARIANTS, MSRankerRecipe, recipe
 from qasel.text import Vectors
-from qasel.training.saved import recipe_from
+from qasel.training.saved import read_recipe, recipe_from
 
 __all__ = ["MAIN", "VARIANTS", "MSRanker", "PreRanking", "load", "ranker", "recipe"]
 
@@ -23,6 +22,5 @@ def ranker(
 
 def load(folder: Path, vectors: Vectors, device: torch.device) -> MSRanker | PreRanking:
     """A ranker that was saved in a folder."""
-    saved = json.loads((Path(folder) / "recipe.json").read_text(encoding="utf-8"))
-    kind = PreRanking if recipe_from(saved, MSRankerRecipe).alone else MSRanker
+    kind = PreRanking if recipe_from(read_recipe(folder), MSRankerRecipe).alone else MSRanker
     return kind.load(folder, vectors, device)

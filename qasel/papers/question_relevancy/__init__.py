@@ -1,6 +1,5 @@
 """Paper 4: a strong baseline for question relevancy ranking (González-Garduño et al. 2018)."""
 
-import json
 from pathlib import Path
 
 import torch
@@ -15,6 +14,7 @@ from qasel.papers.question_relevancy.recipes import (
     recipe,
 )
 from qasel.text import Vectors
+from qasel.training.saved import read_recipe
 
 __all__ = ["MAIN", "VARIANTS", "Reference", "RelevancyRanker", "load", "ranker", "recipe"]
 
@@ -29,6 +29,5 @@ def ranker(
 
 def load(folder: Path, vectors: Vectors, device: torch.device) -> RelevancyRanker | Reference:
     """A ranker that was saved in a folder."""
-    saved = json.loads((Path(folder) / "recipe.json").read_text(encoding="utf-8"))
-    kind = Reference if saved["variant"] in BASELINES else RelevancyRanker
+    kind = Reference if read_recipe(folder)["variant"] in BASELINES else RelevancyRanker
     return kind.load(folder, vectors, device)

@@ -1,6 +1,5 @@
 """Paper 4 as a ranker: distances, auxiliary tasks, and the network that learns from both."""
 
-import json
 from collections.abc import Callable, Iterable, Mapping
 from itertools import chain
 from pathlib import Path
@@ -14,7 +13,6 @@ from torch.nn import functional as F
 from qasel.datasets import PairTask, pairs_of
 from qasel.datasets.base import Split
 from qasel.evaluation import Run, evaluate
-from qasel.files import write_whole
 from qasel.papers.question_relevancy.model import MultiTask, PairLSTM, moments
 from qasel.papers.question_relevancy.recipes import RelevancyRecipe
 from qasel.papers.question_relevancy.tasks import MAIN_TASK, Pairs, TaskBatch, TaskData, Texts
@@ -24,7 +22,7 @@ from qasel.text.features import memory
 from qasel.text.features.by_name import Sides, distances_by_name, is_tfidf
 from qasel.training import checkpoint
 from qasel.training.devices import seed_all
-from qasel.training.saved import of_this_version, recipe_from
+from qasel.training.saved import of_this_version, recipe_from, write_recipe
 from qasel.training.trainer import Schedule, train
 
 MODEL = "model.safetensors"
@@ -184,7 +182,7 @@ class RelevancyRanker:
         }
         tensors = {VECTORS: torch.from_numpy(self.vectors.of(words)), **self.network.state_dict()}
         checkpoint.save(folder / MODEL, tensors, values)
-        write_whole(folder / "recipe.json", json.dumps(self.recipe.as_dict(), indent=1) + "\n")
+        write_recipe(folder, self.recipe)
 
     @classmethod
     def load(cls, folder: Path, vectors: Vectors, device: torch.device) -> Self:

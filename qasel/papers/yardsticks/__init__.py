@@ -3,7 +3,6 @@
 A room like a paper's, but without published numbers.
 """
 
-import json
 from pathlib import Path
 
 import torch
@@ -19,6 +18,7 @@ from qasel.papers.yardsticks.recipes import (
     recipe,
 )
 from qasel.text import Vectors
+from qasel.training.saved import read_recipe
 
 __all__ = ["MAIN", "VARIANTS", "CrossEncoderRanker", "Reference", "load", "ranker", "recipe"]
 
@@ -33,6 +33,5 @@ def ranker(
 
 def load(folder: Path, vectors: Vectors, device: torch.device) -> Reference | CrossEncoderRanker:
     """A ranker that was saved in a folder."""
-    saved = json.loads((Path(folder) / "recipe.json").read_text(encoding="utf-8"))
-    kind = Reference if saved["variant"] in BASELINES else CrossEncoderRanker
+    kind = Reference if read_recipe(folder)["variant"] in BASELINES else CrossEncoderRanker
     return kind.load(folder, vectors, device)

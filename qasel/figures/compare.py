@@ -9,7 +9,7 @@ from qasel.figures.differences import Difference, differences
 from qasel.figures.grid import grid
 from qasel.figures.scatter import Point, agreement, labelled
 from qasel.figures.style import HouseFigure
-from qasel.results.ideas import ADJUSTED
+from qasel.results.ideas import ADJUSTED, CLEAR
 from qasel.results.ledger import Row
 from qasel.results.matrix import ALPHA, Matrix
 from qasel.results.outcomes import SAMPLE, Target, outcomes
@@ -94,6 +94,7 @@ def worth(frame: pd.DataFrame, title: str | None = None, measure: str = "map") -
             line["low"],
             line["high"],
             line[ADJUSTED] < ALPHA,
+            line[CLEAR],
         )
         for line in frame.to_dict("records")
     ]

@@ -16,7 +16,7 @@ SHORT = 20
 
 
 class Difference(NamedTuple):
-    """A difference, the ends of its interval, and whether a test found it."""
+    """A difference, the ends of its interval, whether a test found it, and other seeds too."""
 
     group: str
     name: str
@@ -24,13 +24,14 @@ class Difference(NamedTuple):
     low: float
     high: float
     found: bool
+    clear: bool
 
 
 @house_style
 def differences(
     lines: Sequence[Difference], *, xlabel: str, title: str | None = None
 ) -> HouseFigure:
-    """A dot and an interval a line, blue where a test found the difference, else hollow.
+    """A dot and an interval a line, blue where a test found the difference, full where clear.
 
     Lines of a group stand together under its name.
     """
@@ -43,7 +44,7 @@ def differences(
         y += 1
         for line in (line for line in lines if line.group == group):
             shade = BLUE if line.found else GREY
-            face = shade if line.found else "white"
+            face = shade if line.clear else "white"
             axes.plot([line.low, line.high], [y, y], color=shade, linewidth=2)
             axes.plot(line.value, y, "o", color=shade, mfc=face, markersize=8, markeredgewidth=2)
             names.append(line.name)
@@ -60,10 +61,11 @@ def differences(
     axes.set_xlabel(xlabel)
     dot: dict[str, Any] = {"marker": "o", "linestyle": "", "markersize": 8, "markeredgewidth": 2}
     handles = [
-        Line2D([], [], color=BLUE, **dot, label="significant, corrected"),
+        Line2D([], [], color=BLUE, **dot, label="significant, corrected, and clear over seeds"),
+        Line2D([], [], color=BLUE, mfc="white", **dot, label="significant over questions only"),
         Line2D([], [], color=GREY, mfc="white", **dot, label="not"),
     ]
-    figure.legend(handles=handles, loc="outside lower center", ncols=2)
+    figure.legend(handles=handles, loc="outside lower center", ncols=3)
     if title:
         figure.suptitle(title)
     return figure

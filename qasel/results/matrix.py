@@ -33,12 +33,14 @@ class Cell:
     """A system on a target. `values` are question → value, the mean of the runs that have it.
 
     `means` are those of the runs, one a seed, or empty where runs have different questions
-    (folds). `seconds` to train, `parameters` and `ranked_per_second` are means over runs; None
-    where no run tells. `under` and `scale` as in an `Outcome`.
+    (folds); `by_seed` has them by the seeds that are known. `seconds` to train, `parameters` and
+    `ranked_per_second` are means over runs; None where no run tells. `under` and `scale` as in
+    an `Outcome`.
     """
 
     values: Mapping[str, float]
     means: tuple[float, ...]
+    by_seed: Mapping[int, float]
     runs: int
     seconds: float
     parameters: float | None
@@ -57,9 +59,12 @@ class Cell:
             for question, value in values.items():
                 found.setdefault(question, []).append(value)
         same = all(values.keys() == found.keys() for values in runs)
+        means = tuple(statistics.fmean(values.values()) for values in runs) if same else ()
+        seeds = (outcome.seed for outcome in outcomes)
         return cls(
             values={question: statistics.fmean(values) for question, values in found.items()},
-            means=tuple(statistics.fmean(values.values()) for values in runs) if same else (),
+            means=means,
+            by_seed={s: x for s, x in zip(seeds, means, strict=False) if s is not None},
             runs=len(runs),
             seconds=statistics.fmean(outcome.seconds for outcome in outcomes),
             parameters=_mean(outcome.parameters for outcome in outcomes),

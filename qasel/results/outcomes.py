@@ -68,8 +68,8 @@ class Outcome:
 
     `scores` are measure → question → value in 0..1. `seconds` counts training only; `parameters`
     and `ranked_per_second` as in a `Row`. `vectors` names word vectors or an encoder. `under` is
-    the protocol of the run where that is a wider one than the target's (see `WIDER`), `scale` the
-    recipe's.
+    the protocol of the run where that is a wider one than the target's (see `WIDER`), `scale` and
+    `seed` are the recipe's.
     """
 
     system: str
@@ -82,6 +82,7 @@ class Outcome:
     vectors: str = ""
     under: str = ""
     scale: str = "paper"
+    seed: int | None = None
 
 
 def just_measured(
@@ -248,6 +249,7 @@ def _of_row(system: str, row: Row, vectors: str) -> list[Outcome]:
             recipe["paper"],
             vectors,
             scale=recipe["scale"],
+            seed=recipe["seed"],
         )
         for split, scores in row.per_question.items()
         if split.startswith("test")

@@ -14,7 +14,7 @@ from qasel.figures.scatter import (
     steps_of,
     uncross,
 )
-from qasel.results.ideas import ADJUSTED, worth
+from qasel.results.ideas import ADJUSTED, CLEAR, SEEDS, worth
 from qasel.results.matrix import Matrix
 from qasel.results.outcomes import Outcome, Target
 
@@ -142,6 +142,7 @@ def test_what_an_idea_is_worth():
     assert frame["difference"].tolist() == pytest.approx([-0.5, 0.5])
     assert frame[["low", "high"]].iloc[1].tolist() == pytest.approx([0.5, 0.5])
     assert frame[ADJUSTED].tolist() == pytest.approx([2 / 2**10] * 2)
+    assert not frame[CLEAR].any()  # of one seed it is not known
     axes = compare.worth(frame).axes[0]
     assert axes.get_xlabel().startswith("difference in MAP")
     assert [text.get_text() for text in axes.texts] == ["harm", "help"]
@@ -154,3 +155,22 @@ def test_what_an_idea_is_worth():
     # Two lines without a difference (p = 1) beside it multiply its p by three.
     same = worth(Matrix.of(runs), {"none": ("with", "with"), "help": ("with", "without")})
     assert same[ADJUSTED].tolist() == pytest.approx([1.0, 1.0, 6 / 2**10])
+
+
+def test_an_idea_is_clear_over_questions_and_over_seeds():
+    def runs(system, *means):
+        return [
+            Outcome(system, WIKI, {"map": dict.fromkeys(map(str, range(10)), mean)}, 1.0, seed=seed)
+            for seed, mean in enumerate(means)
+        ]
+
+    found = [*runs("none", 0.4, 0.5), *runs("steady", 0.6, 0.7, 0.9), *runs("shaky", 0.5, 0.9)]
+    ideas = {name: (name, "none") for name in ("steady", "shaky")}
+    frame = worth(Matrix.of([*found, *runs("once", 0.9)]), ideas | {"once": ("once", "none")})
+    assert (frame[ADJUSTED] < 0.05).all()
+    assert frame[CLEAR].tolist() == [True, False, False]
+    # Differences .1 and .4: deviation .2121, t(1) = 12.706; the third seed has no partner.
+    assert frame[SEEDS].tolist()[:2] == pytest.approx([0.0, 12.7062 * 0.15], abs=1e-3)
+    assert frame[SEEDS].isna().tolist() == [False, False, True]
+    faces = [dot.get_markerfacecolor() for dot in compare.worth(frame).axes[0].lines[1::2]]
+    assert [face == "white" for face in faces] == [False, True, True]

@@ -11,7 +11,7 @@ from qasel.evaluation import Run
 from qasel.papers import paper as room
 from qasel.papers.teaching import chosen_recipes
 from qasel.results.measure import vectors_for
-from qasel.results.outcomes import Outcome, just_measured
+from qasel.results.outcomes import Outcome, Target, just_measured
 from qasel.training import Recipe
 
 
@@ -43,5 +43,8 @@ def compete(recipes: Mapping[str, Recipe], device: torch.device) -> dict[str, tu
         tasks = {"tasks": data.tasks} if data.tasks else {}
         history = ranker.fit(data.train, data.dev, **tasks)
         run, outcome = just_measured(name, ranker, history, data)
-        found[name] = run, replace(outcome, paper=recipe.paper, vectors=recipe.vectors)
+        # A folder of one's own by its whole path, as the ledger has it.
+        target = Target.of(recipe.dataset, recipe.protocol)
+        outcome = replace(outcome, target=target, paper=recipe.paper, seed=recipe.seed)
+        found[name] = run, replace(outcome, vectors=recipe.vectors)
     return found

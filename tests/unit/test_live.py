@@ -47,3 +47,14 @@ def test_they_compete_on_the_same_questions():
     assert (target.key, matrix.left_out(target)) == ("sample/related", {})
     assert matrix.cells["STL-MLP", target].parameters > 1_000
     assert found["STL-MLP"][0].scores.keys() == matrix.questions(target)
+
+
+def test_a_folder_of_ones_own_is_one_column_here_and_in_the_ledger(tmp_path, monkeypatch):
+    lines = "question\tcandidate\tlabel\nwho built it\tEiffel\t1\nwho built it\tit is tall\t0\n"
+    for name in ("train", "dev", "test"):
+        (tmp_path / f"{name}.tsv").write_text(lines)
+    monkeypatch.chdir(tmp_path.parent)
+    text = "yardsticks: BM25, word overlap"
+    recipes = chosen_systems(text, f"./{tmp_path.name}", "answered", **SETTINGS)
+    (target,) = {o.target for _, o in compete(recipes, torch.device("cpu")).values()}
+    assert target.key == f"{tmp_path}/answered"

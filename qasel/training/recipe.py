@@ -150,10 +150,6 @@ class Recipe:
             raise QaselError(f"{told}; {self.variant} reads word vectors")
         return changed
 
-    def set(self, assignments: list[str]) -> Self:
-        """A copy changed by `key=value` texts, as on the command line."""
-        return self.change(**settings(assignments))
-
 
 def _parts(value: Any) -> tuple:
     return value if isinstance(value, tuple) else (value,)

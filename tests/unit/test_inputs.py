@@ -2,6 +2,7 @@
 
 import json
 import os
+import tempfile
 from dataclasses import replace
 from pathlib import Path
 
@@ -177,11 +178,13 @@ def test_the_relevancy_network_does_not_go_on_from_other_data_or_settings(folder
 
 
 def test_numba_has_a_place_for_what_it_compiles(tmp_path, monkeypatch):
-    monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
+    monkeypatch.setenv("NUMBA_CACHE_DIR", "")  # so that what was there comes back
+    monkeypatch.delenv("NUMBA_CACHE_DIR")
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     monkeypatch.setattr(paths, "__file__", "/proc/none/paths.py")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     require_numba_cache()
     assert "NUMBA_CACHE_DIR" not in os.environ
     monkeypatch.setattr(os, "access", lambda *_: False)
     require_numba_cache()
-    assert Path(os.environ["NUMBA_CACHE_DIR"]).is_dir()
+    assert Path(os.environ["NUMBA_CACHE_DIR"]).parent == tmp_path

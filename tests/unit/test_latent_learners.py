@@ -255,7 +255,7 @@ def sample(monkeypatch, tmp_path):
 def test_a_saved_model_ranks_as_before(variant, sample, tmp_path):
     if "CNN" not in variant:
         pytest.importorskip("spacy", reason="the tree kernel needs a parser (extra: parse)")
-    chosen = recipe(variant, "sample", scale="quick").set(["cnn_epochs=2", "epochs=3"])
+    chosen = recipe(variant, "sample", scale="quick").change(cnn_epochs=2, epochs=3)
     vectors = qasel.load_vectors("sample") if chosen.on_cnn else Vectors.empty("")
     model = ranker(chosen, vectors, CPU)
     history = model.fit(sample["train"], sample["dev"], tmp_path / chosen.slug)
@@ -283,7 +283,7 @@ def test_a_model_of_another_version_is_told(tmp_path):
 
 def test_a_split_without_mixed_lists_is_refused(sample, tmp_path):
     split = Split("train", tuple(question(str(i), [0, 0]) for i in range(3)))
-    chosen = recipe("LSP (CNN)", "sample", scale="quick").set(["cnn_epochs=1"])
+    chosen = recipe("LSP (CNN)", "sample", scale="quick").change(cnn_epochs=1)
     model = ranker(chosen, qasel.load_vectors("sample"), CPU)
     with pytest.raises(QaselError, match="no question has both"):
         model.fit(split, sample["dev"], tmp_path / "m")
@@ -291,7 +291,7 @@ def test_a_split_without_mixed_lists_is_refused(sample, tmp_path):
 
 def test_articles_that_are_given_are_taken(sample):
     pytest.importorskip("spacy", reason="the tree kernel needs a parser (extra: parse)")
-    chosen = recipe("LSP", "sample", scale="quick").set(["epochs=1", "corpus=no/such/corpus.txt"])
+    chosen = recipe("LSP", "sample", scale="quick").change(epochs=1, corpus="no/such/corpus.txt")
     model = ranker(chosen, Vectors.empty(""), CPU)
     given = ("an octopus has three hearts", "chess is a game")
     model.fit(sample["train"], sample["dev"], articles=given)
@@ -299,7 +299,7 @@ def test_articles_that_are_given_are_taken(sample):
 
 
 def test_a_corpus_that_is_not_there_is_told(sample):
-    chosen = recipe("LSP", "sample", scale="quick").set(["corpus=no/such/corpus.txt"])
+    chosen = recipe("LSP", "sample", scale="quick").change(corpus="no/such/corpus.txt")
     with pytest.raises(QaselError, match=r"no/such/corpus\.txt"):
         ranker(chosen, Vectors.empty(""), CPU).fit(sample["train"], sample["dev"])
 
@@ -332,7 +332,7 @@ def test_the_articles_are_those_of_the_whole_training_split(monkeypatch, tmp_pat
 
 
 def test_padding_never_changes_a_cnn_score(sample):
-    chosen = recipe("CNN", "sample", scale="quick").set(["cnn_epochs=1"])
+    chosen = recipe("CNN", "sample", scale="quick").change(cnn_epochs=1)
     model = ranker(chosen, qasel.load_vectors("sample"), CPU)
     model.fit(sample["train"], sample["dev"])
     together = model.vectors_of(sample["dev"])

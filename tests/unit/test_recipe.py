@@ -10,7 +10,7 @@ from qasel.errors import QaselError
 from qasel.layers.heads import Head, Scheme
 from qasel.papers import paper
 from qasel.papers.hierarchical_ranking import SCHEMES, recipe
-from qasel.training.recipe import Recipe, added, literal
+from qasel.training.recipe import Recipe, added, literal, settings
 from qasel.training.saved import recipe_from
 
 
@@ -50,21 +50,27 @@ def test_settings_of_the_paper():
 
 
 def test_values_from_the_command_line():
-    changed = recipe("CA(list)").set(["hidden=20", "dropout=0", "kernels=[1,2]", "pairs=hardest"])
+    changed = recipe("CA(list)").change(
+        **settings(["hidden=20", "dropout=0", "kernels=[1,2]", "pairs=hardest"])
+    )
     assert (changed.hidden, changed.dropout, changed.kernels) == (20, 0.0, (1, 2))
     assert changed.pairs == "hardest"
 
 
 def test_names_from_the_command_line():
-    changed = paper("question-relevancy").recipe().set(["auxiliary=QA", "features=cosine unigram"])
+    changed = (
+        paper("question-relevancy")
+        .recipe()
+        .change(**settings(["auxiliary=QA", "features=cosine unigram"]))
+    )
     assert (changed.auxiliary, changed.features) == (("QA",), ("cosine unigram",))
-    assert changed.set(["auxiliary=QA, NLI"]).auxiliary == ("QA", "NLI")
-    assert changed.set(["auxiliary="]).auxiliary == ()
+    assert changed.change(**settings(["auxiliary=QA, NLI"])).auxiliary == ("QA", "NLI")
+    assert changed.change(**settings(["auxiliary="])).auxiliary == ()
 
 
 def test_a_setting_given_twice_is_refused():
     with pytest.raises(QaselError, match="'epochs' is given twice"):
-        recipe("CA(list)").set(["epochs=1", "hidden=20", "epochs=2"])
+        recipe("CA(list)").change(**settings(["epochs=1", "hidden=20", "epochs=2"]))
 
 
 @pytest.mark.parametrize(
@@ -89,7 +95,7 @@ def test_a_setting_given_twice_is_refused():
 )
 def test_bad_settings_are_refused(assignment, message):
     with pytest.raises(QaselError, match=message):
-        recipe("CA(list)").set([assignment])
+        recipe("CA(list)").change(**settings([assignment]))
 
 
 @pytest.mark.parametrize(
@@ -128,7 +134,7 @@ def test_bad_settings_are_refused(assignment, message):
 def test_numbers_that_make_no_sense_are_refused(name, assignment, message):
     room = paper(name)
     with pytest.raises(QaselError, match=f"setting .*{message}|{message}"):
-        room.recipe(room.MAIN).set([assignment])
+        room.recipe(room.MAIN).change(**settings([assignment]))
 
 
 def test_a_rate_of_nought_and_a_reward_below_it_are_allowed():

@@ -22,6 +22,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from qasel.layers.compiled import take_torchs_threads
+from qasel.layers.products import by_onednn
 
 ROWS = 256
 """Words a matrix product: its result stays in the cache for the pass that reads it."""
@@ -88,17 +89,19 @@ class _SparseMax(torch.autograd.Function):
         ends = lengths.cumsum()
         best = torch.empty(len(lengths), len(weights) * channels)
         place = np.empty(best.shape, dtype=np.int32)
-        rows = max(ROWS, int(lengths.max()))
+        # As many rows each time, whatever sentences they hold: products of one shape.
+        rows = min(max(ROWS, int(lengths.max())), len(words))
         products = torch.empty(rows * max(tap.shape[1] for tap in taps))
         first = 0
         while first < len(lengths):
-            row = int(ends[first] - lengths[first])
-            last = max(int(np.searchsorted(ends, row + ROWS, side="right")), first + 1)
-            some = words[row : int(ends[last - 1])]
+            row = min(int(ends[first] - lengths[first]), len(words) - rows)
+            last = int(np.searchsorted(ends, row + rows, side="right"))
+            some = words[row : row + rows]
             starts = ends[first:last] - lengths[first:last] - row
             for number, tap in enumerate(taps):
-                out = products[: len(some) * tap.shape[1]].view(len(some), -1)
-                torch.mm(some, tap, out=out)
+                out = products[: rows * tap.shape[1]].view(rows, -1)
+                with by_onednn():
+                    torch.mm(some, tap, out=out)
                 block = slice(number * channels, (number + 1) * channels)
                 _maxima(
                     out.numpy(),

@@ -13,29 +13,6 @@ DEVICES = ("auto", "cpu", "cuda")
 os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
 
 
-def multiply_by_onednn() -> bool:
-    """Have oneDNN multiply this process's float32 matrices, and say whether it does.
-
-    PyTorch's own choice, MKL, leaves more than half of some processors unused (AMD's). oneDNN
-    comes only with leave to round the factors to bfloat16, of which it makes use where a
-    processor has instructions that gain by it (AMX). It is not taken there, nor beside a GPU,
-    whose products would be rounded with them.
-    """
-    if torch.cuda.is_available():
-        return False
-    before = torch.get_float32_matmul_precision()
-    factor = torch.linspace(1, 2, 2**16).view(256, 256)
-    torch.set_float32_matmul_precision("medium")
-    exact = torch.allclose((factor @ factor).double(), factor.double() @ factor.double(), 1e-5, 0)
-    if not exact:
-        torch.set_float32_matmul_precision(before)
-    return exact
-
-
-# Before anything is multiplied: two runs of a process are to have the same products.
-multiply_by_onednn()
-
-
 def resolve_device(name: str) -> torch.device:
     """`auto` is CUDA where there is one; raises `QaselError` for `cuda` without one."""
     if name not in DEVICES:

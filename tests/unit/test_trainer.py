@@ -19,7 +19,7 @@ from qasel.evaluation import evaluate
 from qasel.papers.hierarchical_ranking import HierarchicalRanker, recipe
 from qasel.results.ledger import Row, code_revision, read_ledger, select
 from qasel.text import load_vectors
-from qasel.training import checkpoint, devices, resolve_device
+from qasel.training import checkpoint, resolve_device
 
 TINY = {"hidden": 8, "channels": 4, "epochs": 3, "batch": 20}
 CPU = torch.device("cpu")
@@ -187,22 +187,6 @@ def test_devices():
 
 
 # One settings list for the command line: small enough for seconds, long enough to be killed.
-def test_matrix_products_keep_single_precision(monkeypatch):
-    generator = torch.Generator().manual_seed(0)
-    a, b = (torch.rand(shape, generator=generator) for shape in ((300, 500), (500, 200)))
-    torch.testing.assert_close((a @ b).double(), a.double() @ b.double(), rtol=1e-5, atol=0)
-    # Where oneDNN would round the factors, products are left as they were.
-    before = torch.get_float32_matmul_precision()
-    torch.set_float32_matmul_precision("highest")
-    rounded = {torch.float32: torch.bfloat16, torch.float64: torch.float64}
-    monkeypatch.setattr(
-        torch.Tensor, "__matmul__", lambda a, b: a.to(rounded[a.dtype]).mm(b.to(rounded[b.dtype]))
-    )
-    assert not devices.multiply_by_onednn()
-    assert torch.get_float32_matmul_precision() == "highest"
-    torch.set_float32_matmul_precision(before)
-
-
 RUN = ["run", "hierarchical-ranking", "--variant", "CA(list)", "--device", "cpu"]
 for setting in ("scale=quick", "hidden=8", "channels=4", "epochs=4", "batch=4", "patience=4"):
     RUN += ["--set", setting]

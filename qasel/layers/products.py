@@ -1,0 +1,44 @@
+"""float32 matrix products on a CPU by the library that is quicker at them."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import lru_cache
+
+import torch
+
+
+@contextmanager
+def by_onednn() -> Iterator[None]:
+    """Have oneDNN multiply float32 matrices, where that costs no precision.
+
+    PyTorch's own choice, MKL, leaves more than half of some processors unused (AMD's). For products
+    of one shape, or a few: oneDNN compiles and keeps some megabytes of code for each.
+    """
+    if not _exact():
+        yield
+        return
+    with _allowed():
+        yield
+
+
+@contextmanager
+def _allowed() -> Iterator[None]:
+    """PyTorch asks oneDNN for products only together with leave to round factors to bfloat16."""
+    matmul = torch.backends.mkldnn.matmul  # type: ignore[attr-defined]
+    before = matmul.fp32_precision
+    matmul.fp32_precision = "bf16"
+    try:
+        yield
+    finally:
+        matmul.fp32_precision = before
+
+
+@lru_cache(maxsize=1)
+def _exact() -> bool:
+    """Whether oneDNN is there and does not take that leave; with AMX instructions it would."""
+    if not hasattr(torch.backends.mkldnn, "matmul") or not torch.backends.mkldnn.is_available():
+        return False
+    factor = torch.linspace(1, 2, 2**16).view(256, 256)
+    with _allowed():
+        product = factor @ factor
+    return torch.allclose(product.double(), factor.double() @ factor.double(), 1e-5, 0)

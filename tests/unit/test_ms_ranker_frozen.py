@@ -176,6 +176,6 @@ def test_the_papers_row_takes_any_encoder_and_tells_which():
 
     assert not comparison("ms-ranker", [scored(standin)])["runs"].any()
     frame = comparison("ms-ranker", [scored(row), scored(row.change(dropout=0.1))])
-    line = frame.set_index(["row", "metric"]).loc[ELMO, "MAP"]
+    line = frame[(frame["row"] == ELMO) & (frame["metric"] == "MAP")].iloc[0]
     assert (line["ours"], line["runs"], line["vectors"]) == (0.76, 1, "some/encoder")
     assert "word vectors some/encoder" in provenance(frame)

@@ -22,7 +22,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from qasel.layers.compiled import take_torchs_threads
-from qasel.layers.products import by_onednn
+from qasel.products import by_onednn
 
 ROWS = 256
 """Words a matrix product: its result stays in the cache for the pass that reads it."""

@@ -8,6 +8,7 @@ import torch
 from torch.nn.utils.rnn import pad_sequence
 from tqdm.auto import tqdm
 
+from qasel.products import by_onednn
 from qasel.text.encoders import Encoder
 from qasel.text.features.pairs import memory
 from qasel.text.subwords import Subwords
@@ -78,7 +79,8 @@ def _vectors(
             numbers = pad_sequence(chosen, batch_first=True, padding_value=encoder.padding)
             sizes = torch.tensor([len(row) for row in chosen])
             mask = (torch.arange(numbers.shape[1]) < sizes[:, None]).long()
-            states = model(input_ids=numbers.to(device), attention_mask=mask.to(device))
+            with by_onednn():
+                states = model(input_ids=numbers.to(device), attention_mask=mask.to(device))
             states = states.last_hidden_state.half().cpu().numpy()
             for i, state in zip(some, states, strict=True):
                 found[ends[i] : ends[i + 1]] = state[len(before) :][: length[i]]

@@ -3,6 +3,7 @@
 import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any, Self
 
@@ -13,6 +14,7 @@ from torch import Tensor, nn
 from qasel.datasets.base import Split
 from qasel.errors import QaselError
 from qasel.evaluation import Run, evaluate
+from qasel.products import by_onednn
 from qasel.rankers.base import History, as_split
 from qasel.text import Vectors, Vocabulary, tokenize
 from qasel.text.contextual import contextual_vectors
@@ -109,18 +111,19 @@ class NeuralRanker(ABC):
         as_split(train_split).require_labels()
         self.prepare(train_split, as_split(dev_split))
         data, dev_data = self.training_data(train_split), self._on_device(dev_split)
-        return train(
-            self.network,
-            self.optimizer(),
-            self.losses,
-            data,
-            lambda: evaluate(self._run(dev_data), dev_split).map,
-            self.schedule(),
-            Path(folder) if folder else None,
-            on_epoch,
-            f"{self.learnt_from} {self.recipe.hash}",
-            self.rate_name,
-        )
+        with self._products():
+            return train(
+                self.network,
+                self.optimizer(),
+                self.losses,
+                data,
+                lambda: evaluate(self._run(dev_data), dev_split).map,
+                self.schedule(),
+                Path(folder) if folder else None,
+                on_epoch,
+                f"{self.learnt_from} {self.recipe.hash}",
+                self.rate_name,
+            )
 
     def training_data(self, split: Split) -> TrainingData:
         """What an epoch goes through: whole lists, a batch of questions at a time."""
@@ -245,11 +248,16 @@ class NeuralRanker(ABC):
     def run_of(self, data: EncodedSplit, scores: Callable[[Batch], Tensor], tag: str) -> Run:
         """A run of the scores `[questions, candidates]` that a function gives each batch."""
         rows: list[np.ndarray] = []
-        for batch in data.batches(RANK_BATCH, pairs=RANK_PAIRS):
-            table = scores(batch).float().cpu().numpy()
-            counts = batch.mask.sum(1).tolist()
-            rows += [row[:count] for row, count in zip(table, counts, strict=True)]
+        with self._products():
+            for batch in data.batches(RANK_BATCH, pairs=RANK_PAIRS):
+                table = scores(batch).float().cpu().numpy()
+                counts = batch.mask.sum(1).tolist()
+                rows += [row[:count] for row, count in zip(table, counts, strict=True)]
         return Run.from_scores(data.split, rows, tag)
+
+    def _products(self) -> AbstractContextManager[None]:
+        """A transformer's products are large enough for oneDNN, other networks' are not."""
+        return by_onednn() if self.encoder and not self.frozen else nullcontext()
 
 
 def _words(split: Split) -> list[str]:

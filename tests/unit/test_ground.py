@@ -17,7 +17,7 @@ PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 
 # Each room may import itself and those before it.
 ORDER = [
-    ("errors", "paths", "files"),
+    ("errors", "paths", "files", "products"),
     ("datasets",),
     ("text",),
     ("evaluation", "interleaving"),

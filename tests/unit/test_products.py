@@ -1,10 +1,12 @@
 """Quicker matrix products lose no precision and leave PyTorch's settings as they were."""
 
+import os
+
 import pytest
 import torch
 
-from qasel.layers import products
-from qasel.layers.products import by_onednn
+from qasel import products
+from qasel.products import by_onednn
 
 
 def precision():
@@ -39,3 +41,7 @@ def test_where_onednn_would_round_it_is_not_asked(monkeypatch):
     before = precision()
     with by_onednn():
         assert precision() == before
+
+
+def test_onednn_keeps_few_compiled_shapes():
+    assert int(os.environ["ONEDNN_PRIMITIVE_CACHE_CAPACITY"]) < 1024

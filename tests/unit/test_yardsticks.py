@@ -112,6 +112,35 @@ def test_interrupted_training_resumes_to_the_same_scores(folder, tmp_path):
     assert resumed.rank(SPLIT).scores == whole.rank(SPLIT).scores
 
 
+def test_products_are_onednns_forward_backward_and_in_ranking(folder, monkeypatch):
+    matmul = getattr(torch.backends.mkldnn, "matmul", None)
+    if matmul is None:
+        pytest.skip("this torch has no choice of a library for float32 products")
+    monkeypatch.setattr("qasel.products._exact", lambda: True)
+    before = matmul.fp32_precision
+    system, seen = make(folder), {}
+    build = system.build
+
+    def note(when):
+        seen[when] = matmul.fp32_precision
+
+    def watched(vectors):
+        network = build(vectors)
+        layer = next(m for m in network.pairs.model.modules() if isinstance(m, torch.nn.Linear))
+        layer.register_forward_hook(lambda *_: note("learning" if network.training else "ranking"))
+        layer.register_full_backward_hook(lambda *_: note("backward"))
+        return network
+
+    monkeypatch.setattr(system, "build", watched)
+    system.fit(SPLIT, SPLIT)
+    assert seen == dict.fromkeys(("learning", "backward", "ranking"), "bf16")
+    assert matmul.fp32_precision == before
+    seen.clear()
+    system.rank(SPLIT)
+    assert seen == {"ranking": "bf16"}
+    assert matmul.fp32_precision == before
+
+
 def test_rates_rise_and_fall_in_straight_lines(folder):
     schedule = Schedule(epochs=4, patience=4, batch=1, seed=0, warmup=0.25)
     found = [schedule.rate(epochs) for epochs in (0, 0.5, 1, 2.5, 4)]

@@ -1,10 +1,15 @@
 """float32 matrix products on a CPU by the library that is quicker at them."""
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import lru_cache
 
 import torch
+
+_KEPT = "ONEDNN_PRIMITIVE_CACHE_CAPACITY"
+"""How many compiled shapes oneDNN keeps, 1,024 unless told: it reads this when first asked."""
+os.environ.setdefault(_KEPT, "32")
 
 
 @contextmanager
@@ -12,7 +17,8 @@ def by_onednn() -> Iterator[None]:
     """Have oneDNN multiply float32 matrices, where that costs no precision.
 
     PyTorch's own choice, MKL, leaves more than half of some processors unused (AMD's). For products
-    of one shape, or a few: oneDNN compiles and keeps some megabytes of code for each.
+    of one shape, or for large ones: oneDNN compiles some megabytes of code for each shape, and
+    keeps those of the last 32.
     """
     if not _exact():
         yield

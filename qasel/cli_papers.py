@@ -34,12 +34,17 @@ def run(
     out: Annotated[Path, typer.Option(help="Folder for models and runs.")] = Path("runs"),
     data_dir: DataDir = None,
 ) -> None:
-    """Train and measure; every finished run is a row of the ledger. A killed run goes on."""
+    """Train and measure; every finished run is a row of the ledger. A killed run goes on.
+
+    Several runs end with a table of their means over seeds.
+    """
     from tqdm import tqdm
 
     from qasel.papers import configured
     from qasel.papers import paper as room
+    from qasel.results.experiments import by_settings
     from qasel.results.grid import rows_of
+    from qasel.results.ledger import on_record
     from qasel.results.measure import measure
     from qasel.training import resolve_device
     from qasel.training.recipe import settings
@@ -50,8 +55,16 @@ def run(
     for name in dict.fromkeys(rows_of(paper, variant or ())):
         chosen = configured(paper, name, dataset, settings(set_ or ()))
         recipes += [chosen.change(seed=seed) for seed in parse_seeds(seeds)]
+    rows = []
     for chosen in recipes:
-        tqdm.write(told(measure(chosen, home.ranker, place, out, data_dir), out))
+        before = on_record([chosen])
+        rows.append(measure(chosen, home.ranker, place, out, data_dir))
+        tqdm.write(told(rows[-1], out))
+        for row in before:
+            if row.finished != rows[-1].finished:
+                tqdm.write(f"  in the ledger in place of {_known(row)}")
+    if len(rows) > 1:
+        tqdm.write(by_settings(rows))
 
 
 def told(row: "Row", out: Path) -> str:
@@ -72,6 +85,15 @@ def _chosen(row: "Row") -> str:
     """The epoch and the values that dev has chosen, where there was a choice."""
     told = f"epoch {row.best_epoch} of {len(row.history)}  " if row.best_epoch else ""
     return told + "".join(f"{name} {value:g}  " for name, value in row.chosen.items())
+
+
+def _known(row: "Row") -> str:
+    """What a row of the ledger says, and of which run."""
+    test = row.scores["test"]
+    return (
+        f"test MAP {test['map']:.4f} MRR {test['mrr']:.4f} "
+        f"({row.finished[:10]}, {row.device}, revision {row.revision})"
+    )
 
 
 def parse_seeds(text: str) -> list[int]:

@@ -90,6 +90,7 @@ def _sweep(
 
     from qasel.results import grid, sweep
     from qasel.results.experiments import by_settings
+    from qasel.results.ledger import on_record
     from qasel.results.workers import local_workers, remote_workers
 
     todo = [recipe for recipe in recipes if not sweep.held(recipe, data_dir)]
@@ -111,7 +112,7 @@ def _sweep(
             failures = sweep.sweep(
                 todo, found, out, data_dir, lambda row: tqdm.write(told(row, out))
             )
-    if rows := sweep.rows_of(recipes):
+    if rows := on_record(recipes):
         typer.echo(by_settings(rows))
     typer.echo(f"{len(todo) - len(failures)} run, {len(failures)} failed, {held} held before")
     for failure in failures:

@@ -43,7 +43,7 @@ def varied(
 def by_settings(rows: Iterable[Row]) -> str:
     """Markdown: mean MAP of the runs that differ in nothing but their seed, in their order.
 
-    That on dev comes first: it is what settings are chosen by.
+    That on dev comes first: it is what settings are chosen by. `std` is the standard deviation.
     """
     groups: dict[tuple[str, str, str, str], list[Row]] = {}
     for row in rows:
@@ -53,7 +53,7 @@ def by_settings(rows: Iterable[Row]) -> str:
         groups.setdefault(key, []).append(row)
     header = ["paper", "row", "data", "settings", "runs"]
     splits = ("dev", "test")
-    header += [name for split in splits for name in (f"{split} MAP", "± over seeds")]
+    header += [name for split in splits for name in (f"{split} MAP", "std")]
     cells = []
     for key, group in groups.items():
         line = [*key, str(len(group))]

@@ -19,6 +19,7 @@ from typing import Any
 from qasel.errors import QaselError
 from qasel.files import write_whole
 from qasel.paths import CHECKOUT, ROOT, results_dir
+from qasel.training import Recipe
 
 VERSIONED = (
     "numpy", "torch", "nltk", "ir-measures", "pytrec-eval-terrier", "scikit-learn", "clarabel",
@@ -82,6 +83,16 @@ class Row:
 _FIELDS = {field.name for field in dataclasses.fields(Row)}
 _COMMON = {"paper", "variant", "dataset", "protocol", "vectors", "scale", "seed"}
 """What every recipe has."""
+
+
+def place_of(recipe: Recipe) -> Path:
+    """Where the ledger has a recipe's row, or would have it."""
+    return results_dir() / recipe.paper / f"{recipe.slug}.json"
+
+
+def on_record(recipes: Iterable[Recipe]) -> list[Row]:
+    """The ledger's rows of those recipes that it has one of."""
+    return [Row.read(path) for path in map(place_of, recipes) if path.exists()]
 
 
 def read_ledger(paper: str | None = None, folder: Path | None = None) -> list[Row]:

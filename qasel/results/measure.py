@@ -18,7 +18,7 @@ from qasel.evaluation import Run, evaluate
 from qasel.files import FilePath, require_writable, write_whole
 from qasel.paths import results_dir
 from qasel.rankers.base import Learner, Ranker
-from qasel.results.ledger import Row, code_revision, versions
+from qasel.results.ledger import Row, code_revision, place_of, versions
 from qasel.text import Vectors, load_vectors, tokenize
 from qasel.text.contexts import completed
 from qasel.text.encoder_folders import own_fingerprint
@@ -53,7 +53,7 @@ def measure(
         if own:
             now = fingerprint(recipe, *inputs(recipe, data_dir), data_dir)
             _same_inputs(folder, recipe.dataset, now, row.data)
-        place = results_dir() / recipe.paper / done.name
+        place = place_of(recipe)
         if ledger and not (place.exists() and (not own or Row.read(place).data == row.data)):
             row.write()
         return row

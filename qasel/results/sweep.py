@@ -16,8 +16,9 @@ from tqdm import tqdm
 from qasel.errors import QaselError
 from qasel.files import require_writable
 from qasel.papers import paper as room
+from qasel.paths import results_dir
 from qasel.results.grid import told
-from qasel.results.ledger import Row, results_dir
+from qasel.results.ledger import Row, place_of
 from qasel.results.measure import by_name, is_of, measure
 from qasel.results.workers import Workers, take
 from qasel.text.vectors import find_vectors
@@ -40,16 +41,10 @@ def held(recipe: Recipe, data_dir: Path | None = None) -> bool:
 
     They may have changed since, and others may have the same name.
     """
-    path = results_dir() / recipe.paper / f"{recipe.slug}.json"
+    path = place_of(recipe)
     if not path.exists() or by_name(recipe):
         return path.exists()
     return is_of(Row.read(path), recipe, data_dir)
-
-
-def rows_of(recipes: Iterable[Recipe]) -> list[Row]:
-    """The ledger's rows of those recipes that it has one of."""
-    paths = [results_dir() / recipe.paper / f"{recipe.slug}.json" for recipe in recipes]
-    return [Row.read(path) for path in paths if path.exists()]
 
 
 def check(recipes: Iterable[Recipe], data_dir: Path | None = None) -> None:

@@ -49,7 +49,12 @@ def one_error_line(capsys, *words):
 
 def test_run_rank_and_evaluate_go_together(tmp_path, capsys):
     assert run(tmp_path / "runs", "--seeds", "0,1") == 0
-    assert len(capsys.readouterr().out.strip().splitlines()) == 2
+    first, second, *table = capsys.readouterr().out.strip().splitlines()
+    assert "seed 0" in first
+    assert "seed 1" in second
+    maps = [float(line.split("test MAP ")[1].split()[0]) for line in (first, second)]
+    mean = table[-1].split("|")[-3]  # before the last column, which is the spread
+    assert float(mean) == pytest.approx(sum(maps) / 2, abs=1e-4)
     folders = sorted((tmp_path / "runs").iterdir())
     assert len(folders) == 2
     for folder in folders:
@@ -72,6 +77,18 @@ def test_run_rank_and_evaluate_go_together(tmp_path, capsys):
     assert main(["rank", str(folders[0]), str(questions)]) == 0
     lines = capsys.readouterr().out.strip().splitlines()
     assert [line.split()[3] for line in lines] == ["1", "2"]
+
+
+def test_a_run_made_again_tells_which_row_it_replaces(tmp_path, capsys):
+    assert run(tmp_path / "runs") == 0
+    told = capsys.readouterr().out.strip().splitlines()
+    assert len(told) == 1  # nothing was on record
+    assert run(tmp_path / "runs") == 0
+    assert capsys.readouterr().out.strip().splitlines() == told  # the same run, read again
+    assert run(tmp_path / "again") == 0
+    _, replaced = capsys.readouterr().out.strip().splitlines()
+    scores = told[0].split("test ")[1].split("  ")[0]
+    assert f"in place of test {scores} (" in replaced
 
 
 def test_table_in_three_forms(capsys):
@@ -141,7 +158,7 @@ def test_rows_may_be_named_one_by_one(capsys, tmp_path):
     arguments = ["run", "yardsticks", "--variant", "BM25", "--variant", "word overlap"]
     assert main([*arguments, "--out", str(tmp_path)]) == 0
     told = capsys.readouterr().out.splitlines()
-    assert [line.split("  ")[0] for line in told] == ["BM25", "word overlap"]
+    assert [line.split("  ")[0] for line in told[:2]] == ["BM25", "word overlap"]
 
 
 def test_no_arguments_print_the_help(capsys):

@@ -118,11 +118,13 @@ def kill_in_the_middle(address, pids, out, killed):
 def test_a_killed_worker_loses_nothing_and_nothing_counts_twice(cluster, tmp_path, capsys):
     address, pids, _ = cluster
     out, killed = tmp_path / "runs", []
-    killer = threading.Thread(target=kill_in_the_middle, args=(address, pids, out, killed))
+    # A daemon: where no run starts it waits for ever, and the test has failed by then.
+    arguments = (address, pids, out, killed)
+    killer = threading.Thread(target=kill_in_the_middle, args=arguments, daemon=True)
     killer.start()
     options = ("--seeds", "0,1,2", "--scheduler", address, "--device", "cpu")
     assert command(out, *options) == 0
-    killer.join()
+    killer.join(timeout=60)
     assert len(killed) == 1
     kept = rows(tmp_path / "ledger")
     assert [row["recipe"]["seed"] for _, row in sorted(kept.items())] == [0, 1, 2]

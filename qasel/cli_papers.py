@@ -60,9 +60,8 @@ def run(
         before = on_record([chosen])
         rows.append(measure(chosen, home.ranker, place, out, data_dir))
         tqdm.write(told(rows[-1], out))
-        for row in before:
-            if row.finished != rows[-1].finished:
-                tqdm.write(f"  in the ledger in place of {_known(row)}")
+        if before and on_record([chosen]) != before:
+            tqdm.write(f"  in the ledger in place of {_known(before[0])}")
     if len(rows) > 1:
         tqdm.write(by_settings(rows))
 

@@ -89,6 +89,8 @@ def test_a_run_made_again_tells_which_row_it_replaces(tmp_path, capsys):
     _, replaced = capsys.readouterr().out.strip().splitlines()
     scores = told[0].split("test ")[1].split("  ")[0]
     assert f"in place of test {scores} (" in replaced
+    assert run(tmp_path / "runs") == 0  # finished before: the ledger keeps the newer row
+    assert capsys.readouterr().out.strip().splitlines() == told
 
 
 def test_table_in_three_forms(capsys):

@@ -98,6 +98,5 @@ def worth(frame: pd.DataFrame, title: str | None = None, measure: str = "map") -
         )
         for line in frame.to_dict("records")
     ]
-    told = "95 % over questions (left: runs with / without the idea)"
-    xlabel = f"difference in {NAMES[measure]}, {told}"
-    return differences(lines, xlabel=xlabel, title=title)
+    note = "lines: 95 % over questions; numbers: runs with / without the idea"
+    return differences(lines, xlabel=f"difference in {NAMES[measure]}", note=note, title=title)

@@ -3,6 +3,7 @@ import pytest
 
 from qasel.errors import QaselError
 from qasel.figures import compare
+from qasel.figures.differences import Difference, differences
 from qasel.figures.grid import WIDEST, grid
 from qasel.figures.scatter import (
     NAMED,
@@ -144,7 +145,7 @@ def test_what_an_idea_is_worth():
     assert frame[ADJUSTED].tolist() == pytest.approx([2 / 2**10] * 2)
     assert not frame[CLEAR].any()  # of one seed it is not known
     axes = compare.worth(frame).axes[0]
-    assert axes.get_xlabel().startswith("difference in MAP")
+    assert axes.get_xlabel() == "difference in MAP"
     assert [text.get_text() for text in axes.texts] == ["harm", "help"]
     names = [label.get_text() for label in axes.get_yticklabels()]
     assert names == ["WikiQA (answered)  1 / 2", "WikiQA (answered)  2 / 1"]
@@ -155,6 +156,24 @@ def test_what_an_idea_is_worth():
     # Two lines without a difference (p = 1) beside it multiply its p by three.
     same = worth(Matrix.of(runs), {"none": ("with", "with"), "help": ("with", "without")})
     assert same[ADJUSTED].tolist() == pytest.approx([1.0, 1.0, 6 / 2**10])
+
+
+def test_many_differences_stand_in_two_columns():
+    def drawn(*sizes):
+        lines = [
+            Difference(f"idea {i}", f"data {n}", 0.1 * i, 0.0, 0.3, found=False, clear=False)
+            for i, size in enumerate(sizes)
+            for n in range(size)
+        ]
+        columns = differences(lines, xlabel="difference", note="lines: 95 %").axes
+        assert len({axes.get_xlim() for axes in columns}) == 1
+        assert len({axes.get_ylim() for axes in columns}) == 1
+        return [[text.get_text() for text in axes.texts] for axes in columns]
+
+    assert drawn(10, 10) == [["idea 0", "idea 1"]]
+    # Heights of 5.3, 5.3, 4.5 and 6.9: two and two are the nearest to equal.
+    assert drawn(5, 5, 4, 7) == [["idea 0", "idea 1"], ["idea 2", "idea 3"]]
+    assert drawn(21) == [["idea 0"]]
 
 
 def test_an_idea_is_clear_over_questions_and_over_seeds():

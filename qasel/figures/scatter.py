@@ -112,7 +112,8 @@ def _names(axes: Axes, points: Sequence[Point]) -> None:
     across = [(np.log(point.x) - low) / (high - low) for point in points]
     up = [(point.y - bottom) / (top - bottom) for point in points]
     order = np.argsort(up, kind="stable")
-    heights = dict(zip(order, spaced([up[i] for i in order], LINE), strict=True))
+    inside = 1 - LINE / 2  # above it a name would touch the panel's title
+    heights = dict(zip(order, spaced([up[i] for i in order], LINE, inside), strict=True))
     uncross(across, up, heights)
     for i, point in enumerate(points):
         axes.annotate(
@@ -173,15 +174,15 @@ def front(points: Sequence[Point]) -> list[Point]:
     return best
 
 
-def spaced(places: Sequence[float], gap: float) -> list[float]:
+def spaced(places: Sequence[float], gap: float, top: float = 1.0) -> list[float]:
     """Ascending places in 0..1, moved as little as it takes for each to be `gap` above the last.
 
-    They stay within 0..1 as long as there is room.
+    None is above `top`, and they stay above 0 as long as there is room.
     """
     moved: list[float] = []
     for place in places:
         moved.append(max(place, moved[-1] + gap) if moved else place)
-    ceiling = 1.0
+    ceiling = top
     for i in reversed(range(len(moved))):
         moved[i] = min(moved[i], ceiling)
         ceiling = moved[i] - gap

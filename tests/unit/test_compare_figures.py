@@ -110,6 +110,7 @@ def test_a_part_has_the_targets_that_there_are():
 )
 def test_places_keep_their_distance(places, expected):
     assert spaced(places, 0.1) == pytest.approx(expected)
+    assert spaced([0.3, 0.95, 1.0], 0.1, top=0.9) == pytest.approx([0.3, 0.8, 0.9])
 
 
 def test_questions_of_two_systems():

@@ -16,7 +16,7 @@
 import importlib as _importlib
 import typing as _typing
 
-from qasel.paths import require_numba_cache as _require_numba_cache
+from qasel.locations import require_numba_cache as _require_numba_cache
 
 if _typing.TYPE_CHECKING:
     from qasel.datasets import load_dataset

@@ -125,8 +125,8 @@ def figures(
     """Draw a paper's figures from the ledger, each as PDF, SVG and PNG."""
     from qasel.figures import compare
     from qasel.figures.style import save
+    from qasel.locations import FIGURES
     from qasel.papers import PAPERS, figures_of
-    from qasel.paths import FIGURES
 
     for name in [paper] if paper else [*PAPERS, compare.NAME]:
         found = compare.figures() if name == compare.NAME else figures_of(name)

@@ -21,7 +21,7 @@ def rank(
     from qasel.papers import paper
     from qasel.text import Vectors, load_vectors, tokenize
     from qasel.training import resolve_device
-    from qasel.training.saved import of_this_version, read_recipe
+    from qasel.training.recipe import of_this_version, read_recipe
 
     place = resolve_device(device)
     try:

@@ -8,7 +8,7 @@ from types import ModuleType
 from typing import Any
 
 from qasel.errors import QaselError
-from qasel.paths import NOTEBOOKS
+from qasel.locations import NOTEBOOKS
 
 
 def find(names: list[str]) -> list[Path]:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from qasel.datasets.lines import read_contents
 from qasel.datasets.registry import COLLECTIONS
-from qasel.paths import DATA
+from qasel.locations import DATA
 
 
 def checksums(data_dir: Path) -> dict[str, dict[str, dict[str, str | int]]]:

@@ -9,9 +9,9 @@ import csv
 import torch
 
 from qasel.papers.latent_structured import StructuredRanker, recipe
-from qasel.papers.latent_structured.claims import MISSES
+from qasel.papers.latent_structured.lesson import misses
 from qasel.papers.latent_structured.lists import Lists, first_candidates
-from qasel.papers.latent_structured.teaching import misses
+from qasel.papers.latent_structured.report import MISSES
 from qasel.text import Vectors
 
 NAMES = {"wikiqa": "WikiQA", "trecqa": "TREC-QA"}

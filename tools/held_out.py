@@ -32,8 +32,8 @@ from qasel.cli_papers import parse_seeds
 from qasel.datasets.base import Split
 from qasel.errors import QaselError
 from qasel.evaluation import bootstrap_interval, mean_interval
+from qasel.locations import DATA
 from qasel.papers import configured, paper
-from qasel.paths import DATA
 from qasel.results.ledger import code_revision
 from qasel.results.measure import vectors_for
 from qasel.training.recipe import Recipe, settings

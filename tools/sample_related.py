@@ -14,9 +14,8 @@ from pathlib import Path
 import bm25s
 import numpy as np
 
-from qasel.datasets.semeval_tables import ORIGINAL
-from qasel.datasets.semeval_tasks import B
-from qasel.paths import DATA
+from qasel.datasets.semeval import ORIGINAL, B
+from qasel.locations import DATA
 
 FOUND = 10
 """Questions in a list."""

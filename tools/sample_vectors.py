@@ -8,7 +8,7 @@ vectors too. GloVe's vectors are in the public domain (PDDL 1.0).
 import numpy as np
 
 from qasel.datasets import load_dataset
-from qasel.paths import DATA
+from qasel.locations import DATA
 from qasel.text import load_vectors, tokenize
 
 FREQUENT = 4000

@@ -7,7 +7,7 @@ from qasel.datasets.base import Candidate, Dataset, Question, Split
 from qasel.datasets.describe import describe, describe_pairs
 from qasel.datasets.fetch import check, fetch
 from qasel.datasets.load import load_dataset, load_pairs
-from qasel.datasets.pairs import Pair, PairTask, pairs_of
+from qasel.datasets.sentence_pairs import Pair, PairTask, pairs_of
 from qasel.datasets.tables import read_questions
 
 __all__ = [

@@ -10,7 +10,7 @@ import numpy as np
 from qasel.errors import QaselError
 
 if TYPE_CHECKING:
-    from qasel.datasets.pairs import PairTask
+    from qasel.datasets.sentence_pairs import PairTask
 
 SHUFFLE_SEED = 20130609
 """Candidates are shuffled with this seed when loaded, so that no score profits from file order."""

@@ -1,17 +1,25 @@
-"""Getting the public collections from their official sources, and checking what is there."""
+"""One file over HTTP: resumed where it broke off, told by a bar, whole or not there at all."""
 
+import errno
 import hashlib
+import lzma
 import os
+import re
 import shutil
+import stat
+import tarfile
 import tempfile
+import time
+import zipfile
+import zlib
+from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
+from typing import IO, Any
 
-from qasel.datasets.archives import unpack
-from qasel.datasets.download import download
 from qasel.datasets.lines import read_contents
 from qasel.datasets.load import SPLITS
-from qasel.datasets.places import LAYOUTS
+from qasel.datasets.locations import LAYOUTS
 from qasel.datasets.registry import (
     COLLECTIONS,
     RELATED,
@@ -22,7 +30,210 @@ from qasel.datasets.registry import (
 )
 from qasel.errors import QaselError
 from qasel.files import FilePath
-from qasel.paths import DATA, data_dirs
+from qasel.locations import DATA, data_dirs
+
+TRIES = 3
+"""Connections made before giving up; each goes on where the last one broke off."""
+
+PAUSE = 1.0
+"""Seconds before the second try; doubled for each later one."""
+
+_CHUNK = 1 << 14  # a piece cut short is lost with its connection, so pieces are small
+_TIMEOUT = (15, 60)  # seconds to connect, and between two pieces
+
+
+class _BrokenOffError(Exception):
+    """The file did not come whole, though the server told of no error."""
+
+
+def download(url: str, target: Path, *, progress: bool | None = None) -> Path:
+    """Fetch `url` into `target` by way of `target.part`, which a later call goes on with.
+
+    `progress` None shows the bar on a terminal only.
+
+    Raises `QaselError` when the server cannot be reached, answers with an error
+    or breaks off `TRIES` times; what was fetched stays in `target.part`.
+    """
+    import requests  # slow to import, and wanted by this one function
+
+    target.parent.mkdir(parents=True, exist_ok=True)
+    part = target.with_name(target.name + ".part")
+    for attempt in range(TRIES):
+        if attempt:
+            time.sleep(PAUSE * 2 ** (attempt - 1))
+        try:
+            _one_try(url, part, progress)
+            part.replace(target)
+            return target
+        except requests.HTTPError as error:
+            answer = error.response
+            assert answer is not None  # as it comes of an answer's status
+            status = answer.status_code
+            reason = f"the server answers {status} {answer.reason}"
+            if status < 500 and status != 429:
+                break  # asking again would not help
+        except (requests.RequestException, _BrokenOffError) as error:
+            reason = _reason(error)
+    raise QaselError(f"cannot download {url}: {reason}")
+
+
+def _one_try(url: str, part: Path, progress: bool | None) -> None:
+    """Add to `part` until it is whole; raises what `download` catches where it is not."""
+    import requests
+    from tqdm.auto import tqdm
+
+    start = part.stat().st_size if part.exists() else 0
+    # `identity`: the range and the sizes must count the file's own bytes, not compressed ones.
+    headers = {"Accept-Encoding": "identity"} | ({"Range": f"bytes={start}-"} if start else {})
+    with requests.get(url, headers=headers, stream=True, timeout=_TIMEOUT) as response:
+        known = re.search(r"/(\d+)$", response.headers.get("Content-Range", ""))
+        if response.status_code == 416:  # nothing after `start`: whole already, or another file
+            if known and int(known[1]) == start:
+                return
+            part.unlink(missing_ok=True)
+            raise _BrokenOffError("the part fetched before does not fit; starting anew")
+        response.raise_for_status()
+        begins = re.match(rf"bytes {start}-", response.headers.get("Content-Range", ""))
+        if response.status_code != 206 or not begins:
+            start = 0  # a server that knows no ranges sends the file from its beginning
+        length = response.headers.get("Content-Length")
+        total = start + int(length) if length else None
+        bar = tqdm(
+            total=total,
+            initial=start,
+            unit="B",
+            unit_scale=True,
+            desc=part.name.removesuffix(".part"),
+            disable=None if progress is None else not progress,
+        )
+        with bar, part.open("ab" if start else "wb") as file:
+            for chunk in response.iter_content(_CHUNK):
+                file.write(chunk)
+                bar.update(len(chunk))
+    if total is not None and part.stat().st_size < total:
+        raise _BrokenOffError(f"broke off after {part.stat().st_size} of {total} bytes")
+
+
+def _reason(error: Exception) -> str:
+    """Short words for the nested messages of the HTTP library."""
+    import requests
+
+    if isinstance(error, requests.Timeout):
+        return "the server does not answer in time"
+    if isinstance(error, requests.exceptions.ProxyError):
+        return "the proxy refuses or cannot be reached"
+    if isinstance(error, requests.exceptions.SSLError):
+        return "the server's certificate cannot be verified"
+    if isinstance(error, requests.exceptions.ChunkedEncodingError):
+        return "the connection broke off; the next call goes on from there"
+    if isinstance(error, requests.ConnectionError):
+        return "the server cannot be reached (is there a network?)"
+    return str(error)
+
+
+def unpack(archive: Path, folder: Path) -> list[Path]:
+    """Write the files of a zip or tar into `folder`; returns them, relative to it.
+
+    A folder that holds all the rest is left out, and so is what macOS adds.
+    Links are never made.
+
+    Raises `QaselError`, before anything is written, for a member with an
+    absolute path or `..`, or a link that leads out; and for a broken archive.
+    """
+    try:
+        if zipfile.is_zipfile(archive):
+            with zipfile.ZipFile(archive) as pack:
+                return _write(archive, _zip_members(archive, pack), pack.open, folder)
+        if tarfile.is_tarfile(archive):
+            with tarfile.open(archive) as tar:
+                return _write(archive, _tar_members(archive, tar), tar.extractfile, folder)
+    # What the two libraries raise for damaged, cut or encrypted archives.
+    except (
+        zipfile.BadZipFile, tarfile.TarError, EOFError, zlib.error, lzma.LZMAError,
+        UnicodeDecodeError,
+    ) as error:  # fmt: skip
+        raise QaselError(f"{archive}: broken archive ({error})") from error
+    except (NotImplementedError, RuntimeError) as error:
+        raise QaselError(f"{archive}: archive that cannot be unpacked ({error})") from error
+    except OSError as error:
+        # Damaged data: bz2 gives no number, zipfile seeks to where no file can be. Or a member is
+        # a file and, by another's name, a folder too.
+        if error.errno in (None, errno.EINVAL, errno.EEXIST, errno.ENOTDIR, errno.EISDIR):
+            raise QaselError(f"{archive}: broken archive ({error})") from error
+        raise
+    raise QaselError(f"{archive}: neither a zip nor a tar archive")
+
+
+def _zip_members(archive: Path, pack: zipfile.ZipFile) -> dict[PurePosixPath, zipfile.ZipInfo]:
+    members = {}
+    for info in pack.infolist():
+        # `orig_filename`: zipfile itself cuts the name at a NUL.
+        path = _inside(archive, info.orig_filename)
+        if stat.S_ISLNK(info.external_attr >> 16):
+            _inside(archive, str(path.parent / pack.read(info).decode("utf-8", "replace")))
+        elif not info.filename.endswith("/"):  # `is_dir` fails where there is no name
+            members[path] = info
+    return members
+
+
+def _tar_members(archive: Path, tar: tarfile.TarFile) -> dict[PurePosixPath, tarfile.TarInfo]:
+    members = {}
+    for info in tar:
+        path = _inside(archive, info.name)
+        if info.issym():
+            _inside(archive, f"{path.parent}/{info.linkname}")
+            if info.linkname.startswith("/"):
+                _inside(archive, info.linkname)
+        elif info.islnk():
+            _inside(archive, info.linkname)
+        elif info.isfile():
+            members[path] = info
+    return members
+
+
+def _inside(archive: Path, name: str) -> PurePosixPath:
+    """The member's path, if it stays below the folder it is unpacked into."""
+    # A backslash or a drive letter leads out on Windows only, but no honest archive has them.
+    plain = name.replace("\\", "/")
+    path = PurePosixPath(plain)
+    depth = 0
+    for part in path.parts:
+        depth += -1 if part == ".." else 1
+        if depth < 0:
+            break
+    if path.is_absolute() or depth < 0 or plain[1:2] == ":" or "\0" in plain:
+        raise QaselError(f"{archive}: refused, member {name!r} leads out of the folder")
+    return path
+
+
+def _write(
+    archive: Path,
+    members: dict[PurePosixPath, Any],
+    opener: Callable[[Any], Any],
+    folder: Path,
+) -> list[Path]:
+    for path in members:
+        if not path.parts:
+            raise QaselError(f"{archive}: refused, file {str(path)!r} has no name")
+        if ".." in path.parts:
+            raise QaselError(f"{archive}: refused, member {str(path)!r} has `..` in its path")
+    kept = {
+        path: info
+        for path, info in members.items()
+        if path.parts[0] != "__MACOSX" and not path.name.startswith("._")
+    }
+    tops = {path.parts[0] for path in kept}
+    strip = 1 if len(tops) == 1 and all(len(path.parts) > 1 for path in kept) else 0
+    written = []
+    for path, info in kept.items():
+        relative = Path(*path.parts[strip:])
+        target = folder / relative
+        target.parent.mkdir(parents=True, exist_ok=True)
+        source: IO[bytes] = opener(info)
+        with source, target.open("wb") as file:
+            shutil.copyfileobj(source, file)
+        written.append(relative)
+    return written
 
 
 @dataclass(frozen=True)

@@ -11,11 +11,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from qasel.datasets.base import Dataset, Question, Split
-from qasel.datasets.fnc import read_fnc
-from qasel.datasets.multinli import read_multinli
-from qasel.datasets.oddities import oddities
-from qasel.datasets.pairs import PairTask
-from qasel.datasets.places import LAYOUTS, find, missing
+from qasel.datasets.describe import oddities
+from qasel.datasets.lines import group_rows
+from qasel.datasets.locations import LAYOUTS, find, missing
 from qasel.datasets.registry import (
     COLLECTIONS,
     QUESTION_PROTOCOLS,
@@ -24,15 +22,14 @@ from qasel.datasets.registry import (
     collection,
     unknown,
 )
-from qasel.datasets.rows import group_rows
-from qasel.datasets.semeval import read_semeval
-from qasel.datasets.semeval_tables import read_table as read_subtask
-from qasel.datasets.semeval_tasks import B
+from qasel.datasets.semeval import B, read_semeval
+from qasel.datasets.semeval import read_table as read_subtask
+from qasel.datasets.sentence_pairs import PairTask, read_fnc, read_multinli
 from qasel.datasets.tables import JSON_SUFFIXES, read_questions, read_table
 from qasel.datasets.trecqa import read_jacana
 from qasel.errors import QaselError
 from qasel.files import FilePath
-from qasel.paths import DATA, data_dirs
+from qasel.locations import DATA, data_dirs
 
 SPLITS = ("train", "dev", "test")
 

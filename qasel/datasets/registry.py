@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from qasel.errors import QaselError
-from qasel.paths import DATA
+from qasel.locations import DATA
 
 QUESTION_PROTOCOLS = {
     "all": "every question",

@@ -5,8 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from qasel.datasets.base import Split
-from qasel.datasets.lines import json_text, read_json_lines, read_lines, whole_text
-from qasel.datasets.rows import Row, group_rows
+from qasel.datasets.lines import Row, group_rows, json_text, read_json_lines, read_lines, whole_text
 from qasel.errors import QaselError
 from qasel.files import FilePath
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
-from qasel.text.frames import Frame
+from qasel.text.encoders import Frame
 
 
 class Framed(NamedTuple):

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from qasel.errors import QaselError
 from qasel.layers.framing import Framed, Framing
 from qasel.text.encoders import Encoder
-from qasel.text.vocabulary import PADDING
+from qasel.text.tokens import PADDING
 
 
 class Pairs(Protocol):

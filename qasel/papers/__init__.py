@@ -59,7 +59,7 @@ def configured(
             raise QaselError(f"{key!r} is no setting of a run: name it by --{OPTIONS[key]}")
     # Heavy, and not needed to name the papers.
     from qasel.datasets.load import full_name, full_path
-    from qasel.text.encoder_folders import full_encoder_name
+    from qasel.text.encoders import full_encoder_name
     from qasel.text.vectors import full_vectors_name
 
     whole = {"vectors": full_vectors_name, "encoder": full_encoder_name, "corpus": full_path}

@@ -18,7 +18,7 @@ from typing import Any
 
 from qasel.errors import QaselError
 from qasel.files import write_whole
-from qasel.paths import CHECKOUT, ROOT, results_dir
+from qasel.locations import CHECKOUT, ROOT, results_dir
 from qasel.training import Recipe
 
 VERSIONED = (

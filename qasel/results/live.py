@@ -9,7 +9,7 @@ import torch
 from qasel.errors import QaselError
 from qasel.evaluation import Run
 from qasel.papers import paper as room
-from qasel.papers.teaching import chosen_recipes
+from qasel.papers.lesson import chosen_recipes
 from qasel.results.measure import vectors_for
 from qasel.results.outcomes import Outcome, Target, just_measured
 from qasel.training import Recipe

@@ -16,13 +16,12 @@ from qasel.datasets.registry import COLLECTIONS
 from qasel.errors import QaselError
 from qasel.evaluation import Run, evaluate
 from qasel.files import FilePath, require_writable, write_whole
-from qasel.paths import results_dir
+from qasel.locations import results_dir
 from qasel.rankers.base import Learner, Ranker
 from qasel.results.ledger import Row, code_revision, place_of, versions
 from qasel.text import Vectors, load_vectors, tokenize
-from qasel.text.contexts import completed
-from qasel.text.encoder_folders import own_fingerprint
-from qasel.text.vectors import CONTEXTS, KNOWN
+from qasel.text.encoders import own_fingerprint
+from qasel.text.vectors import CONTEXTS, KNOWN, completed
 from qasel.training import Recipe, describe_device
 from qasel.training.trainer import forget
 

@@ -6,8 +6,8 @@ from typing import Any
 import pandas as pd
 
 from qasel.errors import QaselError
+from qasel.locations import ROOT
 from qasel.papers import PAPERS
-from qasel.paths import ROOT
 from qasel.results.ledger import Row, mean_score
 from qasel.results.matrix import Matrix
 from qasel.results.outcomes import outcomes

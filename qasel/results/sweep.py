@@ -15,8 +15,8 @@ from tqdm import tqdm
 
 from qasel.errors import QaselError
 from qasel.files import require_writable
+from qasel.locations import results_dir
 from qasel.papers import paper as room
-from qasel.paths import results_dir
 from qasel.results.grid import told
 from qasel.results.ledger import Row, place_of
 from qasel.results.measure import by_name, is_of, measure

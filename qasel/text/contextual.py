@@ -9,9 +9,8 @@ from torch.nn.utils.rnn import pad_sequence
 from tqdm.auto import tqdm
 
 from qasel.products import by_onednn
-from qasel.text.encoders import Encoder
+from qasel.text.encoders import Encoder, Subwords
 from qasel.text.features.pairs import memory
-from qasel.text.subwords import Subwords
 
 VERSION = 1
 """Part of what the cache goes by: raise it when the vectors change."""

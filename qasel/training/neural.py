@@ -1,4 +1,4 @@
-"""A neural network as a `Ranker`: vocabulary, vectors, training, ranking, saving."""
+"""A baseline as a recipe runs it: next to nothing to train, saved with its recipe."""
 
 import hashlib
 from abc import ABC, abstractmethod
@@ -16,17 +16,50 @@ from qasel.errors import QaselError
 from qasel.evaluation import Run, evaluate
 from qasel.products import by_onednn
 from qasel.rankers.base import History, as_split
+from qasel.rankers.baselines import Baseline
 from qasel.text import Vectors, Vocabulary, tokenize
 from qasel.text.contextual import contextual_vectors
-from qasel.text.encoder_folders import own_fingerprint
-from qasel.text.encoders import Encoder, load_encoder
-from qasel.text.subwords import Subwords
+from qasel.text.encoders import Encoder, Subwords, load_encoder, own_fingerprint
 from qasel.training import checkpoint
 from qasel.training.batching import Batch, EncodedSplit, PairedSplit
 from qasel.training.devices import seed_all
-from qasel.training.recipe import Recipe
-from qasel.training.saved import of_this_version, recipe_from, write_recipe
+from qasel.training.recipe import Recipe, of_this_version, read_recipe, recipe_from, write_recipe
 from qasel.training.trainer import Schedule, TrainingData, forget, train
+
+
+class Reference(ABC):
+    """One of `qasel.rankers` under a name of its own; vectors and device are not used."""
+
+    recipe_type: type[Recipe]
+
+    def __init__(self, recipe: Recipe, vectors: Vectors, device: torch.device) -> None:
+        self.recipe = recipe
+        self.ranker = self.make()
+
+    @abstractmethod
+    def make(self) -> Baseline:
+        """The baseline of the recipe, as it is before it has seen a text."""
+
+    def fit(self, train_split: Split, dev_split: Split, folder: Path | None = None) -> History:
+        """Learn word counts where the baseline has such; labels are not looked at."""
+        return self.ranker.fit(train_split, dev_split)
+
+    def rank(self, split: Split) -> Run:
+        """Score every candidate."""
+        return self.ranker.rank(split)
+
+    def save(self, folder: Path) -> None:
+        """Write the recipe and what was learnt to a folder."""
+        write_recipe(folder, self.recipe)
+        self.ranker.save(folder)
+
+    @classmethod
+    def load(cls, folder: Path, vectors: Vectors, device: torch.device) -> Self:
+        """Read what `save` wrote."""
+        found = cls(recipe_from(read_recipe(folder), cls.recipe_type), vectors, device)
+        found.ranker = type(found.ranker).load(folder)
+        return found
+
 
 MODEL = "model.safetensors"
 RANK_BATCH, RANK_PAIRS = 60, 6_000

@@ -15,9 +15,7 @@ from distances_reference import slow_distances, slow_tfidf_distances
 
 from qasel.datasets import load_dataset
 from qasel.text import load_vectors, tokenize
-from qasel.text.features.bags import TRIGRAMS
-from qasel.text.features.distances import NAMES, distances
-from qasel.text.features.tfidf import TFIDF_NAMES, tfidf_distances
+from qasel.text.features.distances import NAMES, TFIDF_NAMES, TRIGRAMS, distances, tfidf_distances
 
 PLAIN = 50
 """Pairs that the plain way is timed on."""

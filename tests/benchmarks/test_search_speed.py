@@ -4,9 +4,9 @@ import time
 
 import numpy as np
 
-from qasel.interleaving import harmonic
+from qasel.papers.latent_structured.lesson import seconds
 from qasel.papers.latent_structured.perceptron import EXACT, one_epoch
-from qasel.papers.latent_structured.teaching import seconds
+from qasel.training.loss_augmented import harmonic
 
 
 def test_exact_against_enumeration(capsys):

@@ -40,7 +40,7 @@ history = [ranker.fit(data.train) for ranker in rankers.values()]
 """
 WALK = """\
 import pandas as pd
-from qasel.widgets.evidence import EvidenceExplorer
+from qasel.papers.ms_ranker.explorer import EvidenceExplorer
 
 def walk(question, gather):
     rows = []
@@ -58,7 +58,7 @@ UNTRAINED = """\
 import torch
 from qasel.papers.question_relevancy import ranker, recipe
 from qasel.results.measure import vectors_for
-from qasel.widgets.distances import DistanceExplorer
+from qasel.papers.question_relevancy.explorer import DistanceExplorer
 
 systems = {}
 for name in ("STL-MLP", "STL-MLP, Unigrams"):
@@ -72,7 +72,7 @@ PREPARED = """\
 import torch
 from qasel.papers.ap_mpcnn import ranker, recipe
 from qasel.results.measure import vectors_for
-from qasel.widgets.perspectives import PerspectiveExplorer
+from qasel.papers.ap_mpcnn.explorer import PerspectiveExplorer
 
 chosen = recipe("AP-MPCNN", "sample", scale="quick")
 data = chosen.load()
@@ -87,13 +87,13 @@ CELLS = {
     "perspectives": PREPARED + "PerspectiveExplorer(untrained, data.dev)",
     "ranking": "RankingExplorer(rankers, data.dev)",
     "side_by_side": (
-        "from qasel.widgets.side_by_side import SideBySideExplorer\n"
+        "from qasel.widgets.comparison import SideBySideExplorer\n"
         "runs = {name: ranker.rank(data.test) for name, ranker in rankers.items()}\n"
         "SideBySideExplorer(runs, data.test)"
     ),
     "violating": (
         "from qasel.papers.latent_structured import most_violating\n"
-        "from qasel.widgets.violating import ViolatingExplorer\n"
+        "from qasel.papers.latent_structured.explorer import ViolatingExplorer\n"
         "ViolatingExplorer(most_violating, [1, 0], [1, 0], C=1.0)"
     ),
 }

@@ -11,7 +11,7 @@ from nbformat import NotebookNode
 
 from qasel.errors import QaselError
 from qasel.notebooks import find, parameters_of, parse
-from qasel.paths import NOTEBOOKS, ROOT
+from qasel.locations import NOTEBOOKS, ROOT
 
 _SPEC = importlib.util.spec_from_file_location("rerun", ROOT / "tools" / "rerun_notebooks.py")
 rerun = importlib.util.module_from_spec(_SPEC)

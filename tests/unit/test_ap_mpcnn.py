@@ -7,10 +7,16 @@ import torch
 from ap_mpcnn_reference import slow_attention, slow_compared, slow_overlap, slow_score
 
 from qasel.datasets.base import Candidate, Question, Split
-from qasel.papers.ap_mpcnn.attention import attention_weights, cosine_matrix, unit
-from qasel.papers.ap_mpcnn.comparison import compared_size, horizontal, vertical
 from qasel.papers.ap_mpcnn.convolution import HolisticConvolution
-from qasel.papers.ap_mpcnn.model import APMPCNN
+from qasel.papers.ap_mpcnn.model import (
+    APMPCNN,
+    attention_weights,
+    compared_size,
+    cosine_matrix,
+    horizontal,
+    unit,
+    vertical,
+)
 from qasel.papers.ap_mpcnn.search import largest_windows
 from qasel.text import Vocabulary, tokenize
 from qasel.text.features.overlap import Idf, is_content

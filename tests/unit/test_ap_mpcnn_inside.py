@@ -9,9 +9,9 @@ import torch
 from qasel.datasets.base import Candidate, Question, Split
 from qasel.errors import QaselError
 from qasel.papers.ap_mpcnn import APMPCNNRanker, recipe
-from qasel.papers.ap_mpcnn.comparison import compared_size, entries, horizontal, vertical
 from qasel.papers.ap_mpcnn.convolution import HolisticConvolution
 from qasel.papers.ap_mpcnn.inside import feature_maps
+from qasel.papers.ap_mpcnn.model import compared_size, entries, horizontal, vertical
 from qasel.text import Vectors
 
 CPU = torch.device("cpu")

@@ -12,7 +12,7 @@ from qasel.datasets.base import Candidate, Question, Split
 from qasel.errors import QaselError
 from qasel.papers import ap_mpcnn
 from qasel.papers.ap_mpcnn import MAIN, VARIANTS, recipe
-from qasel.papers.ap_mpcnn.batches import CountedLists
+from qasel.papers.ap_mpcnn.negatives import CountedLists
 from qasel.papers.ap_mpcnn.recipes import ALONE, PARTS, SETTINGS
 from qasel.text import Vectors, Vocabulary, tokenize
 from qasel.training.batching import EncodedSplit

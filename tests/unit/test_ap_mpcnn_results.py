@@ -10,19 +10,13 @@ from ledger_rows import ledger_row
 from qasel.datasets import load_dataset
 from qasel.datasets.base import Candidate, Dataset, Question, Split
 from qasel.errors import QaselError
-from qasel.papers.ap_mpcnn import (
-    MAIN,
-    VARIANTS,
-    APMPCNNRanker,
-    claims,
-    figures,
-    pictures,
-    recipe,
-    teaching,
-)
-from qasel.papers.ap_mpcnn.attention import cosine_matrix
-from qasel.papers.ap_mpcnn.grid import settings_of
-from qasel.papers.ap_mpcnn.recipes import ALONE
+from qasel.papers.ap_mpcnn import MAIN, VARIANTS, APMPCNNRanker, recipe
+from qasel.papers.ap_mpcnn import lesson as pictures
+from qasel.papers.ap_mpcnn import lesson as teaching
+from qasel.papers.ap_mpcnn import report as claims
+from qasel.papers.ap_mpcnn import report as figures
+from qasel.papers.ap_mpcnn.model import cosine_matrix
+from qasel.papers.ap_mpcnn.recipes import ALONE, settings_of
 from qasel.results.claims import AGAINST, HELD, NOT_RUN
 from qasel.text import Vectors, tokenize
 

@@ -83,7 +83,7 @@ def test_check_a_changed_file(capsys, tmp_path):
     ],
 )
 def test_bad_input_is_one_line_and_status_2(capsys, monkeypatch, tmp_path, arguments, message):
-    monkeypatch.setattr("qasel.paths.DATA", tmp_path)
+    monkeypatch.setattr("qasel.locations.DATA", tmp_path)
     arguments = [argument.format(tmp=tmp_path) for argument in arguments]
     status, _, err = qasel(capsys, *arguments)
     assert status == 2

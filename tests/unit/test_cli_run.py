@@ -16,8 +16,8 @@ from qasel.cli import main
 from qasel.datasets import load_dataset
 from qasel.datasets.base import Split
 from qasel.evaluation import Run, TieWarning, evaluate, write_qrels
+from qasel.locations import DATA
 from qasel.papers import paper
-from qasel.paths import DATA
 from qasel.results.measure import vectors_for
 from qasel.text import load_vectors
 from qasel.training import checkpoint
@@ -136,7 +136,7 @@ def test_bad_input_is_one_clear_line(arguments, words, capsys, tmp_path, monkeyp
 
 def test_a_run_that_cannot_start_leaves_nothing_behind(capsys, tmp_path, monkeypatch):
     monkeypatch.delenv("QASEL_DATA", raising=False)
-    monkeypatch.setattr("qasel.paths.DATA", tmp_path / "no data here")
+    monkeypatch.setattr("qasel.locations.DATA", tmp_path / "no data here")
     monkeypatch.setattr("qasel.datasets.load.data_dirs", lambda _: [tmp_path])
     arguments = ["run", "hierarchical-ranking", "--dataset", "wikiqa"]
     assert main([*arguments, "--out", str(tmp_path / "runs")]) == 2

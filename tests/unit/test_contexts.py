@@ -6,8 +6,7 @@ import pytest
 from qasel.papers.hierarchical_ranking import recipe
 from qasel.results.measure import vectors_for
 from qasel.text import Vectors, load_vectors, tokenize
-from qasel.text.contexts import FEWEST, RARE, _contexts, completed
-from qasel.text.vectors import CONTEXTS, find_vectors
+from qasel.text.vectors import CONTEXTS, FEWEST, RARE, _contexts, completed, find_vectors
 
 
 def vectors(**known):

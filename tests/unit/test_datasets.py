@@ -32,7 +32,7 @@ COUNTS = {
 def no_data(monkeypatch, tmp_path):
     """A machine without any real data."""
     monkeypatch.delenv("QASEL_DATA", raising=False)
-    monkeypatch.setattr("qasel.paths.DATA", tmp_path / "data")
+    monkeypatch.setattr("qasel.locations.DATA", tmp_path / "data")
     monkeypatch.setattr("pooch.os_cache", lambda name: tmp_path / "cache")
 
 

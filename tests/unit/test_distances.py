@@ -12,9 +12,8 @@ from sklearn.feature_extraction.text import CountVectorizer
 from qasel.datasets import load_dataset
 from qasel.errors import QaselError
 from qasel.text import Vectors, load_vectors, tokenize
-from qasel.text.features import bags
-from qasel.text.features.bags import TRIGRAMS
-from qasel.text.features.distances import COLUMNS, INDEX, NAMES, distances
+from qasel.text.features import distances as bags
+from qasel.text.features.distances import COLUMNS, INDEX, NAMES, TRIGRAMS, distances
 
 MEANS, UNIGRAMS, OF_TRIGRAMS = (list(COLUMNS[r]) for r in ("MeanEmb", "Unigrams", "Trigrams"))
 

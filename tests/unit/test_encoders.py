@@ -23,9 +23,7 @@ pytest.importorskip("transformers", reason="needs the extra `transformers`")
 
 from qasel.layers.pair_encoder import PairEncoder
 from qasel.text.contextual import contextual_vectors
-from qasel.text.encoder_folders import STANDIN
-from qasel.text.encoders import FAMILIES, load_encoder
-from qasel.text.subwords import Subwords
+from qasel.text.encoders import FAMILIES, STANDIN, Subwords, load_encoder
 
 CPU = torch.device("cpu")
 TEXTS = {
@@ -211,7 +209,7 @@ def test_a_network_that_swallows_packets_is_given_up(monkeypatch, tmp_path):
         monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", address)
         monkeypatch.setattr("huggingface_hub.hf_api.constants.ENDPOINT", address)
         monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
-        monkeypatch.setattr("qasel.text.encoder_folders._ANSWER_SECONDS", 0.3)
+        monkeypatch.setattr("qasel.text.encoders._ANSWER_SECONDS", 0.3)
         began = time.monotonic()
         with pytest.raises(QaselError, match="not found"):
             load_encoder("bert-base-uncased")

@@ -13,7 +13,7 @@ from qasel.datasets import Candidate, Question, Split
 from qasel.errors import QaselError
 from qasel.text import features, tokenize
 from qasel.text.features import Concepts, Tree, documents, pairs, partial_tree_kernel, ptk, trees
-from qasel.text.features.stems import content_stems, stems
+from qasel.text.features.concepts import content_stems, stems
 
 try:
     trees.find_parser()

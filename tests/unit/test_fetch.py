@@ -13,9 +13,8 @@ import zipfile
 import pytest
 
 from qasel.datasets import check, fetch
-from qasel.datasets import download as download_module
-from qasel.datasets.archives import unpack
-from qasel.datasets.download import download
+from qasel.datasets import fetch as download_module
+from qasel.datasets.fetch import download, unpack
 from qasel.datasets.registry import COLLECTIONS, Archive, Collection
 from qasel.errors import QaselError
 

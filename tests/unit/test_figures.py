@@ -13,10 +13,11 @@ from qasel.figures.bars import paper_against_ours
 from qasel.figures.curves import curves
 from qasel.figures.diagrams import Arrow, Box, Diagram, diagrams
 from qasel.figures.heatmap import heatmap
-from qasel.papers.hierarchical_ranking import SCHEMES, VARIANTS, claims, recipe
-from qasel.papers.hierarchical_ranking.drawings import backbone, wiring
-from qasel.papers.hierarchical_ranking.figures import (
+from qasel.papers.hierarchical_ranking import SCHEMES, VARIANTS, recipe
+from qasel.papers.hierarchical_ranking import report as claims
+from qasel.papers.hierarchical_ranking.report import (
     LAYOUT,
+    backbone,
     dev_and_test,
     dev_map,
     figures,
@@ -24,6 +25,7 @@ from qasel.papers.hierarchical_ranking.figures import (
     schemes,
     table_1,
     table_2,
+    wiring,
 )
 from qasel.results.tables import comparison
 

@@ -6,9 +6,9 @@ import pytest
 from ledger_rows import ledger_row
 
 from qasel.errors import QaselError
+from qasel.locations import DATA
 from qasel.papers import PAPERS, configured, ms_ranker, paper
-from qasel.papers.teaching import chosen_recipes
-from qasel.paths import DATA
+from qasel.papers.lesson import chosen_recipes
 from qasel.results.experiments import by_settings
 from qasel.results.grid import Grid, gathered, told
 from qasel.results.grid_file import read_grids

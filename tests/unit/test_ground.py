@@ -17,10 +17,10 @@ PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 
 # Each room may import itself and those before it.
 ORDER = [
-    ("errors", "paths", "files", "products"),
+    ("errors", "locations", "files", "products"),
     ("datasets",),
     ("text",),
-    ("evaluation", "interleaving"),
+    ("evaluation", "loss_augmented"),
     ("rankers",),
     ("layers",),
     ("training",),
@@ -82,10 +82,10 @@ def test_an_installed_package_carries_the_sample_the_ledger_and_the_notebooks(tm
         (tmp_path / target).parent.mkdir(exist_ok=True)
         (tmp_path / target).symlink_to(ROOT / source)
     script = """
-import qasel, qasel.notebooks, qasel.paths
+import qasel, qasel.notebooks, qasel.locations
 from qasel.datasets.registry import COLLECTIONS
 from qasel.results.ledger import code_revision, read_ledger
-print(qasel.paths.ROOT, qasel.paths.FIGURES)
+print(qasel.locations.ROOT, qasel.locations.FIGURES)
 print(len(qasel.load_dataset("sample").test), len(qasel.load_vectors("sample").rows) > 0)
 print(len(read_ledger("ap-mpcnn")) > 0, len(qasel.notebooks.find([])), code_revision())
 """

@@ -4,7 +4,7 @@ import json
 import runpy
 
 from qasel import load_dataset
-from qasel.paths import ROOT
+from qasel.locations import ROOT
 
 TOOL = runpy.run_path(str(ROOT / "tools" / "held_out.py"))
 

@@ -9,20 +9,21 @@ from pathlib import Path
 import pytest
 import torch
 
-from qasel import load_dataset, load_vectors, paths
+from qasel import load_dataset, load_vectors
+from qasel import locations as paths
 from qasel.cli import main
 from qasel.errors import QaselError
+from qasel.locations import require_numba_cache
 from qasel.papers.latent_structured import recipe as structured
 from qasel.papers.question_relevancy import RelevancyRanker
 from qasel.papers.question_relevancy import recipe as relevancy
 from qasel.papers.yardsticks import recipe as yardstick
-from qasel.paths import require_numba_cache
 from qasel.results.experiments import varied
 from qasel.results.grid import changed
 from qasel.results.measure import by_name, fingerprint
 from qasel.results.sweep import check
 from qasel.text import Vectors
-from qasel.text.encoder_folders import own_fingerprint
+from qasel.text.encoders import own_fingerprint
 
 NONE = Vectors.empty("")
 

@@ -11,28 +11,21 @@ import qasel
 from qasel.datasets.base import Candidate, Question, Split
 from qasel.errors import QaselError
 from qasel.evaluation import Run
-from qasel.interleaving import harmonic
-from qasel.papers.latent_structured import (
-    PairCNN,
-    StructuredRanker,
-    drawings,
-    load,
-    ranker,
-    recipe,
-    teaching,
-)
-from qasel.papers.latent_structured.articles import articles
+from qasel.papers.latent_structured import PairCNN, StructuredRanker, load, ranker, recipe
+from qasel.papers.latent_structured import lesson as drawings
+from qasel.papers.latent_structured import lesson as teaching
 from qasel.papers.latent_structured.cnn import PairNetwork
 from qasel.papers.latent_structured.cutting_plane import Cuts, structural_svm
-from qasel.papers.latent_structured.folds import FOLDS, fold_of
 from qasel.papers.latent_structured.kernel_svm import KernelSvm
 from qasel.papers.latent_structured.lists import Lists, first_candidates
 from qasel.papers.latent_structured.margin import correct_tops, lssvm, svm_map, violating_tops
 from qasel.papers.latent_structured.perceptron import EXACT, learn, one_epoch
+from qasel.papers.latent_structured.recipes import FOLDS, articles, fold_of
 from qasel.text import Vectors, Vocabulary, tokenize
 from qasel.text.features import documents
 from qasel.training import checkpoint
 from qasel.training.batching import EncodedSplit
+from qasel.training.loss_augmented import harmonic
 
 CPU = torch.device("cpu")
 
@@ -323,7 +316,7 @@ def test_the_articles_are_those_of_the_whole_training_split(monkeypatch, tmp_pat
     assert {recipe("LSP", name).corpus for name in ("wikiqa", "trecqa")} == {"wikiqa"}
     assert recipe("LSP", "semeval-cqa").corpus == recipe("CNN", "wikiqa").corpus == ""
     monkeypatch.setenv("QASEL_DATA", str(tmp_path))
-    monkeypatch.setattr("qasel.paths.DATA", tmp_path)
+    monkeypatch.setattr("qasel.locations.DATA", tmp_path)
     monkeypatch.setattr("pooch.os_cache", lambda name: tmp_path)
     with pytest.raises(
         QaselError, match="setting corpus: the articles of wikiqa serve ESA; wikiqa"

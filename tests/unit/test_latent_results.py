@@ -3,7 +3,9 @@
 import pytest
 from ledger_rows import ledger_row
 
-from qasel.papers.latent_structured import VARIANTS, claims, figures, recipe
+from qasel.papers.latent_structured import VARIANTS, recipe
+from qasel.papers.latent_structured import report as claims
+from qasel.papers.latent_structured import report as figures
 from qasel.papers.yardsticks import recipe as yardstick
 from qasel.results.compare import between
 from qasel.results.tables import comparison, published

@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from qasel.errors import QaselError
-from qasel.interleaving import ap_loss_of, best_rankings, harmonic, structured_hinge
 from qasel.papers.latent_structured import most_violating
 from qasel.papers.latent_structured.margin import yue_rankings
+from qasel.training.loss_augmented import ap_loss_of, best_rankings, harmonic, structured_hinge
 
 
 def value(ranking, scores, labels, weights, C):

@@ -11,15 +11,15 @@ from tiny_encoders import make_encoder
 from qasel.datasets import load_dataset
 from qasel.datasets.base import Candidate, Question, Split
 from qasel.errors import QaselError
-from qasel.papers.ms_ranker import MSRanker, PreRanking, load, ranker, recipe, teaching
+from qasel.papers.ms_ranker import MSRanker, PreRanking, load, ranker, recipe
+from qasel.papers.ms_ranker import lesson as teaching
 from qasel.papers.ms_ranker.model import Agent, PreRanker, Walk
 from qasel.papers.ms_ranker.ranker import advantages
 from qasel.papers.ms_ranker.reading import PairReader, WordReader
 from qasel.papers.ms_ranker.recipes import ABLATIONS, MAIN, PRE_RANKER
 from qasel.papers.ms_ranker.rewards import prefix_precisions, rewards
 from qasel.text import Vectors, Vocabulary, load_vectors
-from qasel.text.encoders import load_encoder
-from qasel.text.subwords import Subwords
+from qasel.text.encoders import Subwords, load_encoder
 from qasel.training.batching import Batch, EncodedSplit, PairedSplit
 
 CPU = torch.device("cpu")

@@ -11,7 +11,11 @@ from ledger_rows import ledger_row
 from qasel.datasets.base import Candidate, Question, Split
 from qasel.errors import QaselError
 from qasel.papers import yardsticks
-from qasel.papers.ms_ranker import claims, drawings, figures, ranker, recipe, teaching
+from qasel.papers.ms_ranker import lesson as teaching
+from qasel.papers.ms_ranker import ranker, recipe
+from qasel.papers.ms_ranker import report as claims
+from qasel.papers.ms_ranker import report as drawings
+from qasel.papers.ms_ranker import report as figures
 from qasel.papers.ms_ranker.recipes import ABLATIONS, MAIN, VARIANTS
 from qasel.rankers.base import History
 from qasel.results.claims import AGAINST, HELD, LEANS, SAME

@@ -31,7 +31,7 @@ SAMPLE = "premise\thypothesis\tgold_label\tgenre\nA\tB\tcontradiction\tslate\n"
 def folder(monkeypatch, tmp_path):
     """A data folder with folders for both, and nothing else on the machine."""
     monkeypatch.delenv("QASEL_DATA", raising=False)
-    monkeypatch.setattr("qasel.paths.DATA", tmp_path / "data")
+    monkeypatch.setattr("qasel.locations.DATA", tmp_path / "data")
     monkeypatch.setattr("pooch.os_cache", lambda name: tmp_path / "cache")
     (tmp_path / "fnc-1").mkdir()
     (tmp_path / "mnli").mkdir()

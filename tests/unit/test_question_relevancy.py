@@ -28,10 +28,15 @@ from qasel.papers.question_relevancy.tasks import MAIN_TASK, Pairs, TaskBatch, T
 from qasel.results.measure import vectors_for
 from qasel.results.tables import published
 from qasel.text import Vectors, load_vectors
-from qasel.text.features import by_name
-from qasel.text.features.by_name import distances_by_name
-from qasel.text.features.distances import NAMES, VERSION, distances
-from qasel.text.features.tfidf import TFIDF_NAMES, tfidf_distances
+from qasel.text.features import distances as by_name
+from qasel.text.features.distances import (
+    NAMES,
+    TFIDF_NAMES,
+    VERSION,
+    distances,
+    distances_by_name,
+    tfidf_distances,
+)
 from qasel.text.vectors import CONTEXTS
 
 CPU = torch.device("cpu")

@@ -7,13 +7,16 @@ from ledger_rows import ledger_row
 
 from qasel.datasets.base import Candidate, Question, Split
 from qasel.errors import QaselError
-from qasel.papers.question_relevancy import claims, figures, recipe, teaching
+from qasel.papers.question_relevancy import lesson as teaching
+from qasel.papers.question_relevancy import recipe
+from qasel.papers.question_relevancy import report as claims
+from qasel.papers.question_relevancy import report as figures
 from qasel.papers.question_relevancy.recipes import LATER_TEST, MAIN, STL, VARIANTS
 from qasel.results.experiments import varied
 from qasel.results.readme import beside
 from qasel.results.tables import comparison, spelled
 from qasel.text import Vectors
-from qasel.text.features.by_name import distances_by_name
+from qasel.text.features.distances import distances_by_name
 
 PAPER = "question-relevancy"
 

@@ -10,8 +10,7 @@ from qasel.errors import QaselError
 from qasel.layers.heads import Head, Scheme
 from qasel.papers import paper
 from qasel.papers.hierarchical_ranking import SCHEMES, recipe
-from qasel.training.recipe import Recipe, added, literal, settings
-from qasel.training.saved import recipe_from
+from qasel.training.recipe import Recipe, added, literal, recipe_from, settings
 
 
 def test_hash_is_the_same_in_another_process():

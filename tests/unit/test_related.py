@@ -7,9 +7,9 @@ import pytest
 
 from qasel.datasets import load_dataset
 from qasel.datasets.lines import read_lines
-from qasel.datasets.semeval_tasks import B
+from qasel.datasets.semeval import B
 from qasel.evaluation import evaluate
-from qasel.paths import DATA, ROOT
+from qasel.locations import DATA, ROOT
 from qasel.rankers import FileOrder, RandomRanker, WordOverlap
 from qasel.text import load_vectors, tokenize
 

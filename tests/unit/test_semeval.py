@@ -8,9 +8,7 @@ from semeval_files import full, in_order, thread, xml
 
 from qasel import cli
 from qasel.datasets import load_dataset
-from qasel.datasets.semeval_tables import read_relevancy, read_table
-from qasel.datasets.semeval_tasks import XML_2015, A
-from qasel.datasets.semeval_xml import SKIP, read_xml
+from qasel.datasets.semeval import SKIP, XML_2015, A, read_relevancy, read_table, read_xml
 from qasel.errors import QaselError
 from qasel.evaluation import Run, evaluate
 from qasel.evaluation.measures import PROTOCOLS
@@ -27,7 +25,7 @@ ROW = "Q1\tQ1_C1\t1\tGood\t1\tVisa\t\tyes\toriginal\n"
 def folder(monkeypatch, tmp_path):
     """A data folder with little in it: part 2 in full form, dev, both tests, 2015 as released."""
     monkeypatch.delenv("QASEL_DATA", raising=False)
-    monkeypatch.setattr("qasel.paths.DATA", tmp_path / "data")
+    monkeypatch.setattr("qasel.locations.DATA", tmp_path / "data")
     monkeypatch.setattr("pooch.os_cache", lambda name: tmp_path / "cache")
     folder = tmp_path / "semeval-cqa"
     folder.mkdir()

@@ -7,9 +7,7 @@ import pytest
 from semeval_files import full, in_order, thread, xml
 
 from qasel.datasets import load_dataset
-from qasel.datasets.semeval_tables import read_table
-from qasel.datasets.semeval_tasks import B
-from qasel.datasets.semeval_xml import SKIP, read_xml
+from qasel.datasets.semeval import SKIP, B, read_table, read_xml
 from qasel.errors import QaselError
 from qasel.evaluation import Run, evaluate
 from qasel.rankers import FileOrder
@@ -33,7 +31,7 @@ def kin(original, related, label, subject="Visa", **options):
 def folder(monkeypatch, tmp_path):
     """A data folder with a list for each split of `b-2016`: a table, and twice the XML."""
     monkeypatch.delenv("QASEL_DATA", raising=False)
-    monkeypatch.setattr("qasel.paths.DATA", tmp_path / "data")
+    monkeypatch.setattr("qasel.locations.DATA", tmp_path / "data")
     monkeypatch.setattr("pooch.os_cache", lambda name: tmp_path / "cache")
     folder = tmp_path / "semeval-cqa"
     folder.mkdir()

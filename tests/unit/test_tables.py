@@ -8,7 +8,8 @@ from ledger_rows import ledger_row
 from scipy import stats
 
 from qasel.errors import QaselError
-from qasel.papers.hierarchical_ranking import SCHEMES, claims, recipe
+from qasel.papers.hierarchical_ranking import SCHEMES, recipe
+from qasel.papers.hierarchical_ranking import report as claims
 from qasel.results.compare import pooled, significance
 from qasel.results.ledger import Row
 from qasel.results.tables import (

@@ -12,9 +12,8 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from qasel.datasets import load_dataset
 from qasel.errors import QaselError
 from qasel.text import tokenize
-from qasel.text.features import bags
-from qasel.text.features.bags import TRIGRAMS
-from qasel.text.features.tfidf import TFIDF_NAMES, tfidf_distances
+from qasel.text.features import distances as bags
+from qasel.text.features.distances import TFIDF_NAMES, TRIGRAMS, tfidf_distances
 
 CORPUS = ["a", "a b", "a"]
 """Two different texts: idf of a is ln(3/3) + 1, of b ln(3/2) + 1, of all others ln 3 + 1."""

@@ -10,15 +10,16 @@ from explorers import write_own
 
 from qasel.datasets.base import Candidate, Question, Split
 from qasel.errors import QaselError
-from qasel.papers.hierarchical_ranking import HierarchicalRanker, claims, recipe, teaching
+from qasel.papers.hierarchical_ranking import HierarchicalRanker, recipe
+from qasel.papers.hierarchical_ranking import lesson as teaching
+from qasel.papers.hierarchical_ranking import report as claims
+from qasel.papers.hierarchical_ranking.lesson import AttentionExplorer, IntegrationExplorer
 from qasel.results.claims import Claim, compared, judged, summary, told
 from qasel.results.compare import significance
 from qasel.results.ledger import Row
 from qasel.results.readme import beside
 from qasel.text import Vectors
-from qasel.widgets.attention import AttentionExplorer
 from qasel.widgets.base import OWN
-from qasel.widgets.integration import IntegrationExplorer
 from qasel.widgets.live import LiveCurves
 
 CPU = torch.device("cpu")

@@ -8,7 +8,7 @@ import pytest
 
 from qasel.errors import QaselError
 from qasel.papers.latent_structured import most_violating
-from qasel.widgets.violating import Case, Filling, ViolatingExplorer
+from qasel.papers.latent_structured.explorer import Case, Filling, ViolatingExplorer
 
 
 def make(scores=(1, 0), labels=(1, 0), **options):

@@ -9,8 +9,8 @@ from explorers import pick, plain, tables, told, write_own
 
 from qasel.datasets.base import Candidate, Question, Split
 from qasel.errors import QaselError
+from qasel.papers.ms_ranker.explorer import LONG, PLACES, EvidenceExplorer
 from qasel.widgets.base import OWN
-from qasel.widgets.evidence import LONG, PLACES, EvidenceExplorer
 
 NAN = float("nan")
 COLUMNS = ["id", "text", "label", "p", "p_alone", "gate", "ap", "reward"]

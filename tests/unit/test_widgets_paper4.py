@@ -13,20 +13,24 @@ from explorers import pick, plain, tables, told, write_own
 from qasel.datasets.base import Candidate, Question, Split
 from qasel.errors import QaselError
 from qasel.papers.question_relevancy import RelevancyRanker, recipe
-from qasel.papers.question_relevancy.recipes import FOURTEEN
-from qasel.text import Vectors
-from qasel.text.features.distances import NAMES
-from qasel.text.features.tfidf import TFIDF_NAMES
-from qasel.widgets.distances import LISTED, PLACES, DistanceExplorer, marked
-from qasel.widgets.distances_drawing import BINS, short, strips
-from qasel.widgets.distances_parts import (
+from qasel.papers.question_relevancy.explorer import (
+    BINS,
+    LISTED,
+    PLACES,
     REPRESENTATIONS,
+    DistanceExplorer,
     Systems,
     Verdict,
     log_odds,
+    marked,
     parts,
     representation,
+    short,
+    strips,
 )
+from qasel.papers.question_relevancy.recipes import FOURTEEN
+from qasel.text import Vectors
+from qasel.text.features.distances import NAMES, TFIDF_NAMES
 
 TWO = ("manhattan unigram", "jaccard unigram")
 

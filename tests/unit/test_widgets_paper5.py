@@ -14,11 +14,8 @@ from explorers import pick, plain, write_own
 from qasel.datasets.base import Candidate, Question, Split
 from qasel.errors import QaselError
 from qasel.papers.ap_mpcnn import APMPCNNRanker, recipe
-from qasel.text import Vectors
-from qasel.widgets.evidence_drawing import number
-from qasel.widgets.perspectives import PerspectiveExplorer, sentence
-from qasel.widgets.perspectives_maps import CELLS, cells, window
-from qasel.widgets.perspectives_parts import (
+from qasel.papers.ap_mpcnn.explorer import CELLS, PerspectiveExplorer, cells, sentence, window
+from qasel.papers.ap_mpcnn.inside import (
     ENTRIES,
     Scores,
     differences,
@@ -26,6 +23,8 @@ from qasel.widgets.perspectives_parts import (
     strongest,
     switched,
 )
+from qasel.papers.ms_ranker.explorer import number
+from qasel.text import Vectors
 
 KNOWN = ["when", "was", "it", "built", "in", "the", "iron", "tower"]
 

@@ -5,8 +5,7 @@ import pytest
 from qasel.datasets.base import Candidate, Question, Split
 from qasel.errors import QaselError
 from qasel.evaluation import Run
-from qasel.widgets.side_by_side import SideBySideExplorer
-from qasel.widgets.side_by_side_drawing import Dot, colour_of, place_of
+from qasel.widgets.comparison import Dot, SideBySideExplorer, colour_of, place_of
 
 LABELS = (0, 1, 0, 0)
 

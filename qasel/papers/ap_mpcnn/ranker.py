@@ -6,11 +6,9 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from qasel.datasets.base import Candidate, Question, Split
-from qasel.papers.ap_mpcnn.batches import CountedLists
-from qasel.papers.ap_mpcnn.comparison import Entry, entries
 from qasel.papers.ap_mpcnn.inside import Inside, look
-from qasel.papers.ap_mpcnn.model import APMPCNN
-from qasel.papers.ap_mpcnn.negatives import choose, triplet_loss
+from qasel.papers.ap_mpcnn.model import APMPCNN, Entry, entries
+from qasel.papers.ap_mpcnn.negatives import CountedLists, choose, triplet_loss
 from qasel.papers.ap_mpcnn.recipes import APMPCNNRecipe
 from qasel.text import Vocabulary, tokenize
 from qasel.text.features.overlap import Idf

@@ -1,8 +1,13 @@
 """Paper 1: Hierarchical Ranking for Answer Selection (Gao, Hu, Cheng and Gao 2020)."""
 
-from qasel.papers.hierarchical_ranking.heads import BEYOND, SCHEMES
 from qasel.papers.hierarchical_ranking.ranker import HierarchicalRanker
-from qasel.papers.hierarchical_ranking.recipes import MAIN, HierarchicalRecipe, recipe
+from qasel.papers.hierarchical_ranking.recipes import (
+    BEYOND,
+    MAIN,
+    SCHEMES,
+    HierarchicalRecipe,
+    recipe,
+)
 
 VARIANTS = tuple(SCHEMES | BEYOND)
 ranker = HierarchicalRanker

@@ -7,15 +7,9 @@ import torch
 from qasel.papers.latent_structured.cnn import PairCNN
 from qasel.papers.latent_structured.inference import most_violating
 from qasel.papers.latent_structured.ranker import StructuredRanker
-from qasel.papers.latent_structured.recipes import (
-    CNN,
-    MAIN,
-    VARIANTS,
-    StructuredRecipe,
-    recipe,
-)
+from qasel.papers.latent_structured.recipes import CNN, MAIN, VARIANTS, StructuredRecipe, recipe
 from qasel.text import Vectors
-from qasel.training.saved import read_recipe
+from qasel.training.recipe import read_recipe
 
 __all__ = [
     "MAIN",

@@ -1,7 +1,7 @@
 """The most violating ranking with respect to AP (section 4.2): exact, greedy, or by trial of all.
 
 Every method returns an interleaving of the positives by falling score and the
-negatives by falling score; see `qasel.interleaving` for why, and for the exact
+negatives by falling score; see `qasel.training.loss_augmented` for why, and for the exact
 search, which the paper does not have.
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 from numba import njit
 
 from qasel.errors import QaselError
-from qasel.interleaving import ap_loss_of, best_ranking, harmonic, stacks
+from qasel.training.loss_augmented import ap_loss_of, best_ranking, harmonic, stacks
 
 Method = Literal["exact", "greedy", "enumerate"]
 MOST = 20_000_000

@@ -14,11 +14,11 @@ from collections.abc import Callable
 import numpy as np
 from numba import njit, prange
 
-from qasel.interleaving import ap_loss_of, best_ranking, harmonic, stacks
 from qasel.papers.latent_structured.cutting_plane import Find, cccp
 from qasel.papers.latent_structured.inference import greedy_ranking
 from qasel.papers.latent_structured.lists import Lists
 from qasel.papers.latent_structured.perceptron import EXACT, SEARCHES, Learnt
+from qasel.training.loss_augmented import ap_loss_of, best_ranking, harmonic, stacks
 
 EPSILON = 1e-3
 """Precision of the cutting planes, in units of the loss (1 − AP)."""

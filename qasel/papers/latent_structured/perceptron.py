@@ -6,9 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 from numba import njit
 
-from qasel.interleaving import ap_loss_of, best_ranking, harmonic, stacks
 from qasel.papers.latent_structured.inference import greedy_ranking
 from qasel.papers.latent_structured.lists import Lists
+from qasel.training.loss_augmented import ap_loss_of, best_ranking, harmonic, stacks
 
 NONE, GREEDY, EXACT = 0, 1, 2
 """What is searched for in line 5: the model's own ranking, or the most violating one."""

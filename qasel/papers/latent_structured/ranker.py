@@ -22,7 +22,7 @@ from qasel.rankers.base import History
 from qasel.text import Vectors
 from qasel.text.features import pair_features
 from qasel.training import checkpoint
-from qasel.training.saved import of_this_version, recipe_from, write_recipe
+from qasel.training.recipe import of_this_version, recipe_from, write_recipe
 
 
 class StructuredRanker:

@@ -1,13 +1,71 @@
-"""Recipes for every row of tables 1 to 4; the paper's settings by default."""
+"""The documents of ESA, by what a recipe's `corpus` says."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from qasel.datasets import Dataset, load_dataset
+from qasel.datasets.base import Split
+from qasel.datasets.registry import COLLECTIONS, QUESTION_PROTOCOLS
 from qasel.errors import QaselError
 from qasel.files import FilePath
-from qasel.papers.latent_structured.articles import WIKIPEDIA, articles
-from qasel.papers.latent_structured.folds import FOLDS, fold_of
+from qasel.text.features import documents
 from qasel.training.recipe import SCALES, Recipe, usual_protocol, usual_vectors
+
+WIKIPEDIA = "wikiqa"
+"""The collection whose candidates are articles: also those of TREC-QA's texts, which come in no
+articles of their own."""
+
+
+def articles(
+    corpus: str, dataset: str, protocol: str, data_dir: FilePath | None = None
+) -> tuple[str, ...]:
+    """The articles of a collection's training split, or the documents of a file or folder.
+
+    `corpus` names either; "" is the data set that is learnt from. The training split is whole,
+    for an article without a right answer is about as much as any: WikiQA's has 2,118 questions,
+    of which 857 count under `mixed`. Raises `QaselError` for a corpus that is not there.
+    """
+    if corpus and not _named(corpus):
+        return documents(corpus)
+    name = corpus or dataset
+    kept = protocol if name == dataset else COLLECTIONS[name].default
+    if kept in QUESTION_PROTOCOLS:
+        kept = "all"
+    try:
+        return documents(load_dataset(name, kept, data_dir).train)
+    except QaselError as error:
+        raise QaselError(f"setting corpus: the articles of {name} serve ESA; {error}") from None
+
+
+def _named(corpus: str) -> bool:
+    return corpus in COLLECTIONS and bool(COLLECTIONS[corpus].protocols)
+
+
+FOLDS = 5
+_SEED = 13
+
+
+def fold_of(splits: Mapping[str, Split], fold: int) -> dict[str, Split]:
+    """Fold `fold` of five: four fifths of train, and a fifth each of dev and test.
+
+    The training questions of the fold are left out; dev and test have those of the fold only.
+    So the folds share no dev and no test question. Questions are dealt out at random, the same
+    way every time. Raises `QaselError` for a split with fewer questions than folds.
+    """
+    found = {}
+    for name, split in splits.items():
+        if len(split) < FOLDS:
+            told = f"split {name} has {len(split)} questions that count: too few for {FOLDS} folds"
+            raise QaselError(told)
+        order = np.random.default_rng(_SEED).permutation(len(split))
+        inside = set(order[fold::FOLDS].tolist())
+        keep_inside = name != "train"
+        questions = (q for i, q in enumerate(split) if (i in inside) == keep_inside)
+        found[name] = Split(name, tuple(questions))
+    return found
+
 
 PAPER = "latent-structured"
 MAIN = "LSP-AP*"

@@ -7,7 +7,7 @@ import torch
 from qasel.papers.ms_ranker.ranker import MSRanker, PreRanking
 from qasel.papers.ms_ranker.recipes import MAIN, VARIANTS, MSRankerRecipe, recipe
 from qasel.text import Vectors
-from qasel.training.saved import read_recipe, recipe_from
+from qasel.training.recipe import read_recipe, recipe_from
 
 __all__ = ["MAIN", "VARIANTS", "MSRanker", "PreRanking", "load", "ranker", "recipe"]
 

@@ -4,8 +4,7 @@ from pathlib import Path
 
 import torch
 
-from qasel.papers.question_relevancy.baselines import Reference
-from qasel.papers.question_relevancy.ranker import RelevancyRanker
+from qasel.papers.question_relevancy.ranker import Reference, RelevancyRanker
 from qasel.papers.question_relevancy.recipes import (
     BASELINES,
     MAIN,
@@ -14,7 +13,7 @@ from qasel.papers.question_relevancy.recipes import (
     recipe,
 )
 from qasel.text import Vectors
-from qasel.training.saved import read_recipe
+from qasel.training.recipe import read_recipe
 
 __all__ = ["MAIN", "VARIANTS", "Reference", "RelevancyRanker", "load", "ranker", "recipe"]
 

@@ -1,4 +1,4 @@
-"""Paper 4 as a ranker: distances, auxiliary tasks, and the network that learns from both."""
+"""The two rows of table 1 that learn nothing, as a recipe runs them."""
 
 from collections.abc import Callable, Iterable, Mapping
 from itertools import chain
@@ -14,16 +14,32 @@ from qasel.datasets import PairTask, pairs_of
 from qasel.datasets.base import Split
 from qasel.evaluation import Run, evaluate
 from qasel.papers.question_relevancy.model import MultiTask, PairLSTM, moments
+from qasel.papers.question_relevancy.recipes import BASELINES as OF_TABLE_1
 from qasel.papers.question_relevancy.recipes import RelevancyRecipe
 from qasel.papers.question_relevancy.tasks import MAIN_TASK, Pairs, TaskBatch, TaskData, Texts
+from qasel.rankers import BASELINES
 from qasel.rankers.base import History
+from qasel.rankers.baselines import Baseline
 from qasel.text import Vectors, tokenize
 from qasel.text.features import memory
-from qasel.text.features.by_name import Sides, distances_by_name, is_tfidf
+from qasel.text.features.distances import Sides, distances_by_name, is_tfidf
 from qasel.training import checkpoint
+from qasel.training import neural as reference
 from qasel.training.devices import seed_all
-from qasel.training.saved import of_this_version, recipe_from, write_recipe
+from qasel.training.recipe import of_this_version, recipe_from, write_recipe
 from qasel.training.trainer import Schedule, train
+
+
+class Reference(reference.Reference):
+    """A baseline under its name in table 1."""
+
+    recipe_type = RelevancyRecipe
+    recipe: RelevancyRecipe
+
+    def make(self) -> Baseline:
+        """The baseline of the row."""
+        return BASELINES[OF_TABLE_1[self.recipe.variant]]()
+
 
 MODEL = "model.safetensors"
 VECTORS = "vectors"

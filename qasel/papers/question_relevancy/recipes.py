@@ -6,9 +6,7 @@ from qasel.datasets import Dataset, PairTask, load_dataset, load_pairs, pairs_of
 from qasel.datasets.registry import COLLECTIONS
 from qasel.errors import QaselError
 from qasel.files import FilePath
-from qasel.text.features.bags import TRIGRAMS, WORDS
-from qasel.text.features.distances import COLUMNS, NAMES
-from qasel.text.features.tfidf import TFIDF_NAMES
+from qasel.text.features.distances import COLUMNS, NAMES, TFIDF_NAMES, TRIGRAMS, WORDS
 from qasel.training.recipe import SCALES, Recipe, usual_protocol, usual_vectors
 
 PAPER = "question-relevancy"

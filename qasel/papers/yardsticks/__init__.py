@@ -7,8 +7,7 @@ from pathlib import Path
 
 import torch
 
-from qasel.papers.yardsticks.baselines import Reference
-from qasel.papers.yardsticks.ranker import CrossEncoderRanker
+from qasel.papers.yardsticks.ranker import CrossEncoderRanker, Reference
 from qasel.papers.yardsticks.recipes import (
     BASELINES,
     MAIN,
@@ -18,7 +17,7 @@ from qasel.papers.yardsticks.recipes import (
     recipe,
 )
 from qasel.text import Vectors
-from qasel.training.saved import read_recipe
+from qasel.training.recipe import read_recipe
 
 __all__ = ["MAIN", "VARIANTS", "CrossEncoderRanker", "Reference", "load", "ranker", "recipe"]
 

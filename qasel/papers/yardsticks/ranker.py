@@ -1,17 +1,54 @@
-"""Fine-tuned cross-encoders as rankers: the honest yardstick, and the papers' ideas on top."""
+"""The yardsticks that read no labels: `qasel.rankers` under the names of their recipes."""
 
+from dataclasses import replace
+
+import numpy as np
 import torch
 from torch import Tensor
 
-from qasel.datasets.base import Split
-from qasel.papers.yardsticks.lists import cut_lists
+from qasel.datasets.base import Question, Split
 from qasel.papers.yardsticks.model import CrossEncoder
-from qasel.papers.yardsticks.recipes import EVIDENCE, CrossEncoderRecipe
+from qasel.papers.yardsticks.recipes import BASELINES as NAMES
+from qasel.papers.yardsticks.recipes import EVIDENCE, BaselineRecipe, CrossEncoderRecipe
+from qasel.rankers import BASELINES, RandomRanker
+from qasel.rankers.baselines import Baseline
 from qasel.text.encoders import Encoder
+from qasel.training import neural as reference
 from qasel.training.batching import Batch
 from qasel.training.losses import joint_loss
 from qasel.training.neural import NeuralRanker
 from qasel.training.trainer import Schedule, TrainingData
+
+
+class Reference(reference.Reference):
+    """A baseline of this room. Only the random one depends on the recipe's seed."""
+
+    recipe_type = BaselineRecipe
+    recipe: BaselineRecipe
+
+    def make(self) -> Baseline:
+        """The baseline that the variant names."""
+        kind = BASELINES[NAMES[self.recipe.variant]]
+        return kind(self.recipe.seed) if kind is RandomRanker else kind()
+
+
+def cut_lists(split: Split, most: int, seed: int) -> Split:
+    """The split with at most `most` candidates a list, in their order; 0 keeps all.
+
+    All right ones stay, even where they are more, and at least one wrong one beside them, if
+    there is any; which wrong ones is drawn by `seed`.
+    """
+    generator = np.random.default_rng(seed)
+
+    def cut(question: Question) -> Question:
+        if not most or len(question.candidates) <= most:
+            return question
+        right = question.labels == 1
+        kept = generator.permutation(np.flatnonzero(~right))[: max(most - right.sum(), 1)]
+        chosen = np.sort(np.concatenate([np.flatnonzero(right), kept]))
+        return replace(question, candidates=tuple(question.candidates[i] for i in chosen))
+
+    return Split(split.name, tuple(cut(question) for question in split))
 
 
 class CrossEncoderRanker(NeuralRanker):

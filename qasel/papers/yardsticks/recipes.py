@@ -5,7 +5,7 @@ from typing import Any
 
 from qasel.errors import QaselError
 from qasel.layers.heads import LIST, PAIR, POINT, PROGRESSIVE, Head, Scheme
-from qasel.text.encoder_folders import STANDIN
+from qasel.text.encoders import STANDIN
 from qasel.training.recipe import SCALES, Recipe, usual_protocol
 
 PAPER = "yardsticks"

@@ -5,19 +5,20 @@ sets and sequences (six measures, each of all words and of content words), the p
 kernel on dependency trees, and Explicit Semantic Analysis.
 
 The fourteen distances of González-Garduño et al. (2018) are in `qasel.text.features.distances`,
-eight more, of tf-idf vectors, in `qasel.text.features.tfidf`.
+eight more, of tf-idf vectors, in `qasel.text.features.distances`.
 """
 
 from qasel.text.features.concepts import Concepts, documents
 from qasel.text.features.pairs import NAMES, memory, pair_features
 from qasel.text.features.sequences import (
+    containment,
+    cosine,
     greedy_string_tiling,
+    jaccard,
     longest_common_subsequence,
     longest_common_substring,
 )
-from qasel.text.features.tree_kernel import partial_tree_kernel, ptk
-from qasel.text.features.trees import Tree, find_parser, parse
-from qasel.text.features.words import containment, cosine, jaccard
+from qasel.text.features.trees import Tree, find_parser, parse, partial_tree_kernel, ptk
 
 __all__ = [
     "NAMES",

@@ -14,8 +14,7 @@ import torch
 from torch import Tensor
 
 from qasel.errors import QaselError
-from qasel.text.tokens import content_words, tokenize
-from qasel.text.vocabulary import PADDING
+from qasel.text.tokens import PADDING, content_words, tokenize
 
 FEATURES = ("shared", "shared, no stop words", "idf", "idf, no stop words")
 """The four features, in the order of their columns."""

@@ -13,16 +13,16 @@ from tqdm.auto import tqdm
 from qasel.datasets.base import Split
 from qasel.errors import QaselError
 from qasel.files import FilePath, require_writable
-from qasel.text.features.concepts import Concepts, documents
+from qasel.text.features.concepts import Concepts, content_stems, documents, stems
 from qasel.text.features.sequences import (
+    containment,
+    cosine,
     greedy_string_tiling,
+    jaccard,
     longest_common_subsequence,
     longest_common_substring,
 )
-from qasel.text.features.stems import content_stems, stems
-from qasel.text.features.tree_kernel import ptk
-from qasel.text.features.trees import PARSER, Tree, find_parser, parse
-from qasel.text.features.words import containment, cosine, jaccard
+from qasel.text.features.trees import PARSER, Tree, find_parser, parse, ptk
 
 OF_WORDS = (
     cosine,

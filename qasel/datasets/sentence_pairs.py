@@ -1,0 +1,169 @@
+"""Tasks on pairs of texts: what an auxiliary task learns from."""
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from qasel.datasets.base import Split
+from qasel.datasets.lines import json_text, read_csv, read_json_lines, read_lines
+from qasel.datasets.locations import find, missing
+from qasel.datasets.registry import Collection
+from qasel.errors import QaselError
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two texts; `label` is the place of theirs among the task's."""
+
+    left: str
+    right: str
+    label: int
+
+
+@dataclass(frozen=True)
+class PairTask:
+    """Pairs of texts to be told apart by their labels, in file order.
+
+    `notes` tell, a line each, in what the files that were read differ from the published set.
+    Raises `QaselError` for a task without pairs and for a label that is not one of `labels`.
+    """
+
+    name: str
+    labels: tuple[str, ...]
+    pairs: tuple[Pair, ...] = field(repr=False)
+    notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not self.pairs:
+            raise QaselError(f"{self.name}: no pairs")
+        for pair in self.pairs:
+            if not 0 <= pair.label < len(self.labels):
+                known = f"{len(self.labels)} labels ({', '.join(self.labels)})"
+                raise QaselError(f"{self.name}: label {pair.label}, but there are {known}")
+
+    def __len__(self) -> int:
+        return len(self.pairs)
+
+    @property
+    def fingerprint(self) -> str:
+        """Sixteen hexadecimal digits over all texts and labels."""
+        found = hashlib.sha256(repr((self.name, self.labels)).encode())
+        for pair in self.pairs:
+            found.update(repr((pair.left, pair.right, pair.label)).encode())
+        return found.hexdigest()[:16]
+
+
+def pairs_of(split: Split) -> PairTask:
+    """A ranking split as a task on pairs: question and candidate, irrelevant or relevant.
+
+    Raises `QaselError` for a candidate whose label is not known.
+    """
+    pairs = (
+        Pair(question.text, candidate.text, int(label))
+        for question in split
+        for candidate, label in zip(question.candidates, question.labels, strict=True)
+    )
+    return PairTask(split.name, ("irrelevant", "relevant"), tuple(pairs))
+
+
+STANCES = ("agree", "disagree", "discuss", "unrelated")
+FILES = ("train_stances.csv", "train_bodies.csv")
+FNC_PUBLISHED = 49972
+"""Pairs of the official training set."""
+
+
+def read_fnc(known: Collection, folders: Sequence[Path]) -> PairTask:
+    """The training pairs, headline and body, in the order of the stances.
+
+    Raises `QaselError` for a file that is not there, and, with file and line, for an unknown
+    stance, a body id that no body has or two have, and what `read_csv` raises.
+    """
+    stances, bodies = (find(folders, name) or missing(known, "train", FILES) for name in FILES)
+    texts: dict[str, str] = {}
+    for line, (identity, text) in read_csv(bodies, ("Body ID", "articleBody")):
+        if identity in texts:
+            raise QaselError(f"{bodies}:{line}: body id {identity!r} occurs twice")
+        texts[identity] = " ".join(text.split())
+    pairs = []
+    for line, (headline, identity, stance) in read_csv(stances, ("Headline", "Body ID", "Stance")):
+        if stance not in STANCES:
+            what = f"unknown stance {stance!r}; known: {', '.join(STANCES)}"
+            raise QaselError(f"{stances}:{line}: {what}")
+        if identity not in texts:
+            raise QaselError(f"{stances}:{line}: body id {identity!r} is not in {bodies}")
+        pairs.append(Pair(" ".join(headline.split()), texts[identity], STANCES.index(stance)))
+    if not pairs:
+        raise QaselError(f"{stances}: no stances in the file")
+    notes = () if len(pairs) == FNC_PUBLISHED else (f"{len(pairs)} of {FNC_PUBLISHED} pairs",)
+    return PairTask("fnc-1", STANCES, tuple(pairs), notes)
+
+
+ENTAILMENT = ("entailment", "neutral", "contradiction")
+UNDECIDED = "-"
+"""Stands for the label where the annotators did not agree on one."""
+
+OFFICIAL = ("multinli_1.0_train.jsonl", "multinli_1.0_train.txt")
+SAMPLE = "mnli-train-20k-tokenised.tsv"
+MNLI_PUBLISHED = 392_702
+"""Pairs of the official training set."""
+
+COLUMNS = ("sentence1", "sentence2", "gold_label")
+SAMPLE_COLUMNS = ("premise", "hypothesis", "gold_label")
+ANNOTATORS = {"label1", "label2", "label3", "label4", "label5"}
+"""Last columns of the official table; a line ends after the last label that was given."""
+
+
+def read_multinli(known: Collection, folders: Sequence[Path]) -> PairTask:
+    """The training pairs, premise and hypothesis, in file order: all of them, or the sample.
+
+    Raises `QaselError` for no file at all, and, with file and line, for an unknown label, a
+    text or label that is missing, a wrong number of fields, and what `read_lines` and
+    `read_json_lines` raise.
+    """
+    names = (*OFFICIAL, SAMPLE)
+    path = find(folders, *OFFICIAL) or find(folders, SAMPLE) or missing(known, "train", names)
+    pairs, undecided = [], 0
+    for line, (premise, hypothesis, label) in _rows(path):
+        if label == UNDECIDED:
+            undecided += 1
+            continue
+        if label not in ENTAILMENT:
+            what = f"unknown label {label!r}; known: {', '.join(ENTAILMENT)}"
+            raise QaselError(f"{path}:{line}: {what}")
+        left, right = (" ".join(text.split()) for text in (premise, hypothesis))
+        pairs.append(Pair(left, right, ENTAILMENT.index(label)))
+    if not pairs:
+        raise QaselError(f"{path}: no pairs with a label in the file")
+    notes = []
+    if path.name.startswith(SAMPLE):
+        blanks = "words and punctuation set apart by blanks"
+        notes.append(f"a sample, {len(pairs)} of {MNLI_PUBLISHED} pairs, {blanks}")
+    elif len(pairs) + undecided != MNLI_PUBLISHED:
+        notes.append(f"{len(pairs) + undecided} of {MNLI_PUBLISHED} pairs")
+    if undecided:
+        notes.append(f"{undecided} pairs without a gold label, left out")
+    return PairTask("multinli", ENTAILMENT, tuple(pairs), tuple(notes))
+
+
+def _rows(path: Path) -> Iterator[tuple[int, list[str]]]:
+    """Line, and premise, hypothesis and label of each pair."""
+    if path.name.removesuffix(".gz") == OFFICIAL[0]:
+        for number, record in read_json_lines(path):
+            yield number, [json_text(f"{path}:{number}", record, key) for key in COLUMNS]
+        return
+    columns = SAMPLE_COLUMNS if path.name.startswith(SAMPLE) else COLUMNS
+    lines = read_lines(path)
+    number, header = next(lines)
+    names = header.split("\t")
+    for column in columns:
+        if names.count(column) != 1:
+            raise QaselError(f"{path}:{number}: not one column {column!r} in the header, by tabs")
+    places = [names.index(column) for column in columns]
+    least = max(max(places) + 1, len([name for name in names if name not in ANNOTATORS]))
+    for number, line in lines:
+        fields = line.split("\t")
+        if not least <= len(fields) <= len(names):
+            what = f"{len(fields)} fields, the header has {len(names)}"
+            raise QaselError(f"{path}:{number}: {what} (set apart by tabs, without quotes)")
+        yield number, [fields[place] for place in places]

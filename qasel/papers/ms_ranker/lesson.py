@@ -1,0 +1,239 @@
+"""Small helpers of the notebook: bridged answers, walks step by step, gradients of rewards."""
+
+from collections.abc import Iterable, Mapping
+from functools import partial
+from itertools import product
+
+import numpy as np
+import pandas as pd
+import torch
+from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
+from torch import Tensor
+
+from qasel.datasets.base import Question, Split
+from qasel.errors import QaselError
+from qasel.evaluation import Run, evaluate
+from qasel.papers import lesson as shared
+from qasel.papers.ms_ranker.ranker import MSRanker
+from qasel.papers.ms_ranker.recipes import PAPER
+from qasel.papers.ms_ranker.rewards import prefix_precisions, rewards
+from qasel.text import tokenize
+from qasel.training.batching import Batch
+
+chosen_recipes = partial(shared.chosen_recipes, PAPER)
+shapes, untrained = shared.shapes, shared.untrained
+
+
+def content_words(text: str) -> set[str]:
+    """The words of a text that are neither stop words nor punctuation."""
+    words = set(tokenize(text)) - ENGLISH_STOP_WORDS
+    return {word for word in words if any(c.isalnum() for c in word)}
+
+
+def bridged(split: Split) -> Question:
+    """The question whose right answers need each other most, as in the paper's table 1.
+
+    One right answer shares no content word with the question, but some with another right
+    answer that does share some with the question: the most such shared words win. Raises
+    `QaselError` when there is none.
+    """
+
+    def bridge(question: Question) -> int:
+        asked = content_words(question.text)
+        right = [content_words(c.text) for c in question.candidates if c.label == 1]
+        near = [words for words in right if words & asked]
+        far = [words for words in right if not words & asked]
+        return max((len(a & b) for a in near for b in far), default=0)
+
+    best = max(split, key=bridge, default=None)
+    if best is None or not bridge(best):
+        raise QaselError(f"{split.name}: no right answer is linked to its question by another one")
+    return best
+
+
+def links(question: Question) -> pd.DataFrame:
+    """Each candidate: content words shared with the question, and with the right answers.
+
+    In the order of the document; a right answer's words are held against the other right ones.
+    """
+    asked = content_words(question.text)
+    rows = []
+    for candidate in sorted(question.candidates, key=lambda c: c.place):
+        own = content_words(candidate.text)
+        others = [c for c in question.candidates if c.label == 1 and c.id != candidate.id]
+        shared = set().union(*(content_words(c.text) for c in others)) & own
+        rows.append(
+            {
+                "right": "✓" if candidate.label == 1 else "",
+                "shared with the question": " ".join(sorted(own & asked)),
+                "shared with other right answers": " ".join(sorted(shared)),
+                "candidate": candidate.text,
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def linked(split: Split) -> dict[str, int]:
+    """Right answers by how they can be found: by the question's words, by another's, or not."""
+    kinds = ("share a word with the question", "reached only by another answer", "share none")
+    counts = dict.fromkeys(kinds, 0)
+    for question in split:
+        asked = content_words(question.text)
+        right = [content_words(c.text) for c in question.candidates if c.label == 1]
+        near = [words for words in right if words & asked]
+        for words in right:
+            reached = any(words & other for other in near)
+            counts[kinds[0 if words & asked else 1 if reached else 2]] += 1
+    return counts
+
+
+def first_right(split: Split, run: Run) -> dict[int, int]:
+    """Step at which the first right candidate enters, by a pre-ranker's run → questions."""
+    counts: dict[int, int] = {}
+    for question in split:
+        order = sorted(question.candidates, key=lambda c: -run.scores[question.id][c.id])
+        step = next((i for i, c in enumerate(order, start=1) if c.label == 1), 0)
+        counts[step] = counts.get(step, 0) + 1
+    return counts
+
+
+@torch.inference_mode()
+def walk(ranker: MSRanker, question: Question, gather: bool = True) -> pd.DataFrame:
+    """How the agent goes through one question: a line a step, in the order of entering.
+
+    Columns: id, text, label; `p`: P_post; `p_alone`: P_post with the first evidence, the
+    question itself; `gate`: the share of the evidence that the candidate replaced, 0 if it
+    stayed out; `ap`: average precision of the list after the step, and `reward`, both NaN for
+    unlabelled candidates. `gather` False keeps the first evidence throughout.
+    """
+    data = ranker.encode(Split("asked", (question,)))
+    (ordered,) = data.split
+    batch = data.batch(torch.tensor([0], device=ranker.device))
+    found, alone = ranker.network(batch, gather=gather), ranker.network(batch, gather=False)
+    frame = pd.DataFrame(
+        {
+            "id": [c.id for c in ordered.candidates],
+            "text": [c.text for c in ordered.candidates],
+            "label": [c.label for c in ordered.candidates],
+            "p": found.p_post[0].float().cpu().numpy(),
+            "p_alone": alone.p_post[0].float().cpu().numpy(),
+            "gate": found.gate[0].float().cpu().numpy(),
+        }
+    )
+    known = all(c.label is not None for c in ordered.candidates)
+    after = prefix_precisions(found.p_post, batch.labels, batch.mask)
+    earned = rewards(found.p_post, batch.labels, batch.mask, ranker.recipe.no_change)
+    frame["ap"] = after[0].cpu().numpy() if known else np.nan
+    frame["reward"] = earned[0].cpu().numpy() if known else np.nan
+    return frame
+
+
+def growing_list(keys: list[float], labels: list[int], no_change: float = 0.1) -> pd.DataFrame:
+    """The list L step by step: what enters, how L stands then, AP and reward."""
+    table = torch.tensor([keys]), torch.tensor([labels], dtype=torch.float)
+    mask = torch.ones_like(table[0], dtype=torch.bool)
+    after = prefix_precisions(*table, mask)
+    earned = rewards(*table, mask, no_change)
+    names = name(labels)
+    rows = []
+    for step in range(len(keys)):
+        order = sorted(range(step + 1), key=lambda i: -keys[i])
+        rows.append(
+            {
+                "enters": names[step],
+                "P_post": keys[step],
+                "L": " ".join(names[i] for i in order),
+                "AP": float(after[0, step]),
+                "reward": float(earned[0, step]),
+            }
+        )
+    return pd.DataFrame(rows, index=pd.RangeIndex(1, len(keys) + 1, name="step"))
+
+
+def name(labels: Iterable[int]) -> list[str]:
+    """Names for the candidates of a small list: 1✓, 2, 3✓ …"""
+    return [f"{i}{'✓' if label else ''}" for i, label in enumerate(labels, start=1)]
+
+
+def gradients(
+    logits: list[float], labels: list[int], list_by: str, credit: str, walks: int = 1
+) -> tuple[np.ndarray, np.ndarray]:
+    """Mean and standard deviation of REINFORCE's gradient for each of N candidates.
+
+    With respect to the log odds of "right", `logits`: a positive mean teaches "right". Nothing is
+    sampled: all 2^N ways to act are gone through, each with its probability. With many `walks`
+    the deviation is that of their mean, and the baseline is what the policy expects.
+    """
+    p = torch.tensor(logits, dtype=torch.double).sigmoid()  # P(a = 1), [N]
+    actions = torch.tensor(list(product((0.0, 1.0), repeat=len(p))))  # a line a way to act
+    chance = torch.where(actions == 1, p, 1 - p).prod(1, keepdim=True)  # [2^N, 1]
+
+    keys = p + actions if list_by == "action" else p.expand_as(actions)  # what sorts the list L
+    right = torch.tensor(labels, dtype=torch.double).expand_as(actions)
+    earned = rewards(keys, right, torch.ones_like(right, dtype=torch.bool), no_change=0.1).double()
+
+    gained = earned  # by each action: the reward of its own step, or of all steps from it on
+    if credit == "rest":
+        gained = earned.flip(1).cumsum(1).flip(1)
+    if walks > 1:
+        gained = gained - (chance * gained).sum(0)  # less the baseline
+
+    moves = gained * (actions - p)  # gained ∇ log p(a), as ∂ log p(a) / ∂ log odds = a − p
+    mean = (chance * moves).sum(0)
+    deviation = (chance * (moves - mean) ** 2).sum(0).sqrt() / walks**0.5
+    return mean.numpy(), deviation.numpy()
+
+
+READINGS = {
+    "list by score, one walk (printed)": ("score", "step", 1),
+    "list by action, credit of the step": ("action", "step", 1),
+    "list by action, credit of the rest": ("action", "rest", 1),
+    "the same, 32 walks with a baseline": ("action", "rest", 32),
+}
+"""How the rewards are used → `list_by`, `credit` and `walks`."""
+
+
+def evidence_effect(ranker: MSRanker, split: Split) -> pd.DataFrame:
+    """Each question: candidates taken as evidence, AP with the evidence and without, the change.
+
+    Both are of one trained agent; "without" keeps its first evidence, the question itself.
+    """
+    data = ranker.encode(split)
+    runs = {
+        told: ranker.run_of(data, partial(_scores, ranker, gather=gather), told)
+        for told, gather in (("with", True), ("without", False))
+    }
+    with torch.inference_mode():
+        taken = []
+        for batch in data.batches(60):
+            taken += (ranker.network(batch).gate > 0).sum(1).tolist()
+    frame = pd.DataFrame(
+        {
+            "question": [q.text for q in data.split],
+            "evidence": taken,
+            **{
+                told: [evaluate(run, data.split).per_question["map"][q.id] for q in data.split]
+                for told, run in runs.items()
+            },
+        },
+        index=[q.id for q in data.split],
+    )
+    frame["change"] = frame["with"] - frame["without"]
+    return frame
+
+
+def _scores(ranker: MSRanker, batch: Batch, gather: bool) -> Tensor:
+    log_p = ranker.network(batch, gather=gather).log_p
+    return log_p[..., 1] - log_p[..., 0]
+
+
+def told_effect(frame: pd.DataFrame) -> Mapping[str, float]:
+    """`evidence_effect` in a few numbers."""
+    return {
+        "questions": len(frame),
+        "with some evidence": int((frame["evidence"] > 0).sum()),
+        "better": int((frame["change"] > 1e-9).sum()),
+        "worse": int((frame["change"] < -1e-9).sum()),
+        "MAP with": frame["with"].mean(),
+        "MAP without": frame["without"].mean(),
+    }

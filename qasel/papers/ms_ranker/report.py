@@ -1,0 +1,309 @@
+"""What the paper says of its parts, and how far our numbers are from its own."""
+
+from collections.abc import Callable, Iterable, Mapping
+
+import pandas as pd
+
+from qasel.figures.curves import curves
+from qasel.figures.diagrams import Arrow, Box, Diagram, diagrams
+from qasel.figures.style import GREY, INK, HouseFigure, colour, house_style, new_figure
+from qasel.papers.ms_ranker.lesson import READINGS, gradients, name
+from qasel.papers.ms_ranker.recipes import (
+    ABLATIONS,
+    ENCODERS,
+    MAIN,
+    PAPER,
+    PRE_RANKER,
+    WITH_AGENT,
+    MSRankerRecipe,
+    recipe,
+)
+from qasel.papers.report import drawn, table_figure
+from qasel.rankers.base import History
+from qasel.results.claims import Claim, judged
+from qasel.results.compare import Significance, between, significance
+from qasel.results.ledger import Row, mean_score, read_ledger
+from qasel.results.tables import DATASETS, NOT_RUN, counted, pick, published
+
+NEEDED = {
+    "w/o Rewards": "rewards are needed",
+    "w/o Pre-Ranker": "the pre-ranker's order is needed",
+    "w/o Evidence": "evidence is needed",
+    "w/o RL action": "the action must weigh the evidence",
+    "w/o the Gate": "the gate is needed",
+}
+"""Row of table 4 → what the paper concludes from it."""
+CLAIMS = [
+    *(Claim(NEEDED[row], MAIN, row, "wikiqa", "dev MAP") for row in ABLATIONS),
+    *(
+        Claim("the agent beats its pre-ranker", MAIN, PRE_RANKER, d)
+        for d in ("wikiqa", "semeval-cqa")
+    ),
+    *(
+        Claim("the agent helps a transformer", f"{name}{WITH_AGENT}", name, "wikiqa")
+        for name in ENCODERS
+    ),
+]
+"""Table 4; the conclusion, of models that match with the question alone; and table 3."""
+
+
+def claims(rows: Iterable[Row] | None = None) -> pd.DataFrame:
+    """What the paper concludes, a line a comparison; see `results.claims.judged`.
+
+    Two kinds of line have no number in the paper: the pre-ranker's, and those of MiniLM, which
+    stands in for BERT. `rows` default to the ledger.
+    """
+    return judged(PAPER, CLAIMS, rows)
+
+
+def over_order(
+    dataset: str, rows: Iterable[Row] | None = None, others: Iterable[Row] | None = None
+) -> Significance | None:
+    """MS-Ranker over the order of the file, on test MAP; None when one of the two was not run.
+
+    That order is the article's on WikiQA, the thread's on SemEval. `others` are the yardsticks'
+    rows, by default the ledger's.
+    """
+    main = counted(PAPER, rows).get((MAIN, dataset), {})
+    order = counted("yardsticks", others).get(("given order", dataset), {})
+    if not main or not order:
+        return None
+    return between({MAIN: main[pick(main)], "given order": order[pick(order)]})
+
+
+def encoders(rows: Iterable[Row] | None = None) -> list[Significance | None]:
+    """Frozen MiniLM's vectors over GloVe's, and fine-tuned MiniLM over those: test MAP, WikiQA.
+
+    Each with its own vectors or encoder; None for a pair without a common seed. `rows` default
+    to the ledger.
+    """
+    runs = counted(PAPER, rows)
+    names = ("MiniLM", f"{MAIN} + MiniLM (frozen)", MAIN)
+    choices = {name: runs.get((name, "wikiqa"), {}) for name in names}
+    found = {name: choice[pick(choice)] if choice else [] for name, choice in choices.items()}
+    return [between({name: found[name] for name in pair}) for pair in (names[1:], names[:2])]
+
+
+def gaps(rows: Iterable[Row] | None = None, others: Iterable[Row] | None = None) -> pd.DataFrame:
+    """Test MAP of table 2, a column a data set: the paper's, ours, and what is near ours.
+
+    Means over seeds; differences are over common seeds, p Fisher's randomisation test over the
+    questions. All cells are text. `rows` and `others` (the yardsticks') default to the ledger.
+    """
+    rows = list(read_ledger(PAPER) if rows is None else rows)
+    known = published(PAPER).query("row == @MAIN and metric == 'MAP'")
+    values = known.drop_duplicates("dataset").set_index("dataset")["value"]
+    runs = counted(PAPER, rows)
+    columns = {}
+    for dataset, paper in values.items():
+        choices = [runs.get((name, dataset), {}) for name in (MAIN, PRE_RANKER, "w/o Rewards")]
+        means = [mean_score(c[pick(c)], "map") if c else None for c in choices]
+        plain = significance(PAPER, dataset, "map", "w/o Rewards", MAIN, rows)
+        order = over_order(dataset, rows, others)
+        gap = None if means[0] is None else means[0] - paper
+        columns[DATASETS[dataset]] = {
+            "MS-Ranker, the paper": f"{paper:.3f}",
+            "MS-Ranker, ours": _told(means[0]),
+            "gap": _told(gap, "+"),
+            "Pre-Ranker, ours": _told(means[1]),
+            "w/o Rewards, ours": _told(means[2]),
+            "w/o Rewards over MS-Ranker, ours": _difference(plain),
+            "what that closes of the gap": f"{plain.t.difference / -gap:.0%}"
+            if plain and gap
+            else NOT_RUN,
+            "order of the file": _told(order.means[1] if order else None),
+            "MS-Ranker over that order, ours": _difference(order),
+        }
+    return pd.DataFrame(columns)
+
+
+def _told(value: float | None, sign: str = "") -> str:
+    return NOT_RUN if value is None else f"{value:{sign}.3f}"
+
+
+def _difference(found: Significance | None) -> str:
+    if found is None:
+        return NOT_RUN
+    p = found.randomisation.p
+    return f"{found.t.difference:+.3f} (p {'< 0.001' if p < 0.001 else f'= {p:.3f}'})"
+
+
+WORDS, ONCE, STEP, OUT = "#F4F4F4", "#E4ECF5", "#F8E9DD", "#DDF0E4"
+
+
+def agent(recipe: MSRankerRecipe) -> Diagram:
+    """Equations 1-23 from left to right: the question above, the evidence below.
+
+    No arrow crosses another: O_t stands under the evidence for that.
+    """
+    size = 2 * recipe.hidden
+    boxes = {
+        "Q": Box("question words", 0, 1.3, "[n, d]", WORDS, 1.5),
+        "C": Box("candidate words", 0, 0, "[m, d]", WORDS, 1.5),
+        "HQ": Box("BiGRU  $H_Q$", 1.8, 1.3, f"[n, {size}]", ONCE, 1.3),
+        "HC": Box("BiGRU  $H_C$", 1.8, 0, f"[m, {size}]", ONCE, 1.3),
+        "QC": Box(
+            "QC-attention", 3.6, 0.85, f"[m, {4 * size:,}] to $V_{{qc}}$ [{size}]", ONCE, 1.75
+        ),
+        "O": Box("last states  $O_t$", 1.8, -2.35, f"[{size}]", ONCE, 1.5),
+        "E": Box("evidence  $E_t$", 3.6, -1.5, f"[{size}]", STEP, 1.3),
+        "EC": Box(
+            "EC-attention", 3.6, -0.65, f"[m, {2 * size}] to $V_{{ec}}$ [{size}]", STEP, 1.75
+        ),
+        "P": Box(
+            "MLP, softmax", 5.6, 0.1, r"$s_t$" + f" [{2 * size}] to " + r"$P_{post}$", STEP, 1.65
+        ),
+        "L": Box("list $L$", 7.45, 0.85, "sorted by $P_{post}$", OUT, 1.35),
+        "gate": Box(
+            r"gate: $E_t$ and $P_{post}O_t$",
+            7.45,
+            -1.3,
+            r"if $P_{post}$ > " + f"{recipe.threshold:g}",
+            STEP,
+            1.85,
+        ),
+        "next": Box("evidence  $E_{t+1}$", 9.35, -1.3, f"[{size}]", STEP, 1.4),
+        "R": Box("reward", 9.35, 0.85, r"$AP_t - AP_{t-1}$", OUT, 1.3),
+    }
+    arrows = [
+        Arrow("Q", "HQ"),
+        Arrow("C", "HC"),
+        Arrow("HQ", "QC"),
+        Arrow("HC", "QC"),
+        Arrow("HC", "EC"),
+        Arrow("HC", "O"),
+        Arrow("E", "EC"),
+        Arrow("QC", "P"),
+        Arrow("EC", "P"),
+        Arrow("P", "L"),
+        Arrow("P", "gate"),
+        Arrow("L", "R"),
+        Arrow("O", "gate"),
+        Arrow("E", "gate"),
+        Arrow("gate", "next"),
+    ]
+    return Diagram(boxes, arrows)
+
+
+TABLES = {
+    "table-2": "Table 2: MS-Ranker, paper against ours",
+    "table-3": "Table 3: encoders, paper against ours",
+    "table-4": "Table 4: the ablations on dev, paper against ours",
+}
+
+
+def figures(
+    rows: Iterable[Row] | None = None, note: Callable[[str], None] = print
+) -> dict[str, HouseFigure]:
+    """Every figure by its name; `note` is told of those that the ledger has no runs for.
+
+    `rows` default to the ledger.
+    """
+    rows = list(read_ledger(PAPER) if rows is None else rows)
+    found: dict[str, HouseFigure | None] = {f"{PAPER}-agent": architecture()}
+    found |= {f"{PAPER}-{name}": table(rows, name) for name in TABLES}
+    found[f"{PAPER}-training"] = training(rows)
+    return drawn(found, note)
+
+
+def architecture(dataset: str = "wikiqa") -> HouseFigure:
+    """One step of the agent (figures 1 and 2) with the shapes of the paper's recipe."""
+    return diagrams(
+        {" ": agent(recipe(dataset=dataset))},
+        unit=1.15,
+        title="One step of the agent",
+        note="n words of the question, m of the candidate; blue: computed once for all candidates, "
+        "orange: step by step, because the evidence changes",
+    )
+
+
+def table(rows: Iterable[Row], name: str) -> HouseFigure | None:
+    """One table of the paper, its own rows, against ours."""
+    return table_figure(PAPER, rows, name, TABLES[name], _own)
+
+
+def _own(frame: pd.DataFrame) -> pd.DataFrame:
+    return frame[frame["row"].isin((MAIN, PRE_RANKER, *ABLATIONS)) | frame["runs"].gt(0)]
+
+
+def training(rows: Iterable[Row]) -> HouseFigure | None:
+    """Mean reward a question and dev MAP after each epoch of the agent."""
+    runs = counted(PAPER, rows)
+    panels = {}
+    for dataset, shown in DATASETS.items():
+        choice = runs.get((MAIN, dataset), {})
+        if not choice:
+            continue
+        for key, label in (("reward", "reward a question"), ("dev_map", "dev MAP")):
+            histories = [[e[key] for e in row.history] for row in choice[pick(choice)]]
+            panels[f"{shown}, {label}"] = {MAIN: histories}
+    if not panels:
+        return None
+    return curves(panels, "", title="The agent's training", columns=2)
+
+
+@house_style
+def gradient_figure(logits: list[float], labels: list[int]) -> HouseFigure:
+    """A panel a reading of the reward: mean gradients of a small list, and their deviations."""
+    figure = new_figure(12, 3.6)
+    panels = figure.subplots(1, len(READINGS), sharey=True)
+    shades = [INK if label else GREY for label in labels]
+    for axes, (told, reading) in zip(panels, READINGS.items(), strict=True):
+        mean, deviation = gradients(logits, labels, *reading)
+        axes.vlines(name(labels), mean - deviation, mean + deviation, colors=shades)
+        axes.scatter(name(labels), mean, c=shades, s=60, zorder=3)
+        axes.axhline(0, color=GREY, linewidth=0.8)
+        axes.set_title(told.replace(", ", ",\n"), fontsize=10)
+        axes.margins(x=0.15)
+        axes.grid(visible=False, axis="x")
+    panels[0].set_ylabel("gradient with respect\nto the log odds")
+    figure.supxlabel(
+        "candidates in the order of entering, ✓ = right; dot: mean, bar: ± deviation", fontsize=12
+    )
+    return figure
+
+
+@house_style
+def entering(counts: Mapping[int, int]) -> HouseFigure:
+    """Questions by the step at which their first right candidate enters; 0: it has none."""
+    figure = new_figure(8, 2.9)
+    axes = figure.subplots()
+    steps = range(min(counts), max(counts) + 1)
+    bars = axes.bar(
+        [f"{step}" if step else "none" for step in steps],
+        [counts.get(step, 0) for step in steps],
+        color=colour(PRE_RANKER),
+        width=0.7,
+    )
+    axes.bar_label(bars, [f"{counts[step]}" if step in counts else "" for step in steps], padding=2)
+    axes.margins(y=0.15)
+    axes.grid(visible=False, axis="x")
+    axes.set_xlabel("step at which the first right candidate enters")
+    axes.set_ylabel("questions")
+    return figure
+
+
+@house_style
+def learning(histories: Mapping[str, History], start: float) -> HouseFigure:
+    """Dev MAP of each agent after each epoch, and the reward a question of those that earn one.
+
+    `start` is the dev MAP of the pre-ranker that they start from.
+    """
+    panels = {"MAP on the development split": ("dev_map", "MAP")}
+    panels["reward in training"] = ("reward", "reward a question")
+    found = {
+        title: {n: [[e[key] for e in h.epochs]] for n, h in histories.items() if key in h.epochs[0]}
+        for title, (key, _) in panels.items()
+    }
+    figure = curves({title: systems for title, systems in found.items() if systems}, "")
+    first = figure.axes[0]
+    first.axhline(start, color=colour(PRE_RANKER), linestyle=":", label=PRE_RANKER)
+    for axes, (_, told) in zip(figure.axes, panels.values(), strict=False):
+        axes.set_ylabel(told)
+        if legend := axes.get_legend():
+            legend.remove()
+    for legend in figure.legends:
+        legend.remove()
+    handles = dict(zip(histories, first.lines, strict=False)) | {PRE_RANKER: first.lines[-1]}
+    figure.legend(handles.values(), handles.keys(), loc="outside lower center", ncols=4)
+    return figure

@@ -1,6 +1,5 @@
 """The ground of the house: files that must agree with each other, and rooms that point one way."""
 
-import ast
 import os
 import runpy
 import shutil
@@ -15,57 +14,45 @@ ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "qasel"
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 
-# Each room may import itself and those before it.
-ORDER = [
-    ("errors", "locations", "files", "products"),
-    ("datasets",),
-    ("text",),
-    ("evaluation", "loss_augmented"),
-    ("rankers",),
-    ("layers",),
-    ("training",),
-    ("results",),
-    ("figures",),
-    ("papers",),
-    ("widgets", "notebooks"),
-    ("cli", "cli_compare", "cli_data", "cli_papers", "cli_rank", "cli_sweep"),
-]
-RANK = {room: place for place, rooms in enumerate(ORDER) for room in rooms}
+graph = runpy.run_path(str(ROOT / "tools" / "import_graph.py"))
+EDGES = graph["graph"]()
+PLACE = {room: place for place, rooms in enumerate(graph["ORDER"]) for room in rooms}
 
 
-def imported_rooms(path: Path) -> set[str]:
-    names = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.ImportFrom) and node.module:
-            names.add(node.module)
-            names |= {f"{node.module}.{alias.name}" for alias in node.names}
-        elif isinstance(node, ast.Import):
-            names |= {alias.name for alias in node.names}
-    return {name.split(".")[1] for name in names if name.startswith("qasel.")} & RANK.keys()
+def test_rooms_import_only_rooms_before_them():
+    rooms = {name: graph["room"](name) for name in EDGES}
+    assert set(rooms.values()) - {""} == PLACE.keys()
+    up = [
+        f"{module} imports {other}"
+        for module, others in EDGES.items()
+        for other in others
+        if rooms[module] and PLACE.get(rooms[other], -1) > PLACE[rooms[module]]
+    ]
+    assert not up
 
 
-def modules() -> list[Path]:
-    return [p for p in sorted(PACKAGE.rglob("*.py")) if p != PACKAGE / "__init__.py"]
-
-
-@pytest.mark.parametrize("path", modules(), ids=lambda p: str(p.relative_to(PACKAGE)))
-def test_rooms_import_only_rooms_before_them(path):
-    room = path.relative_to(PACKAGE).parts[0].removesuffix(".py")
-    later = {other for other in imported_rooms(path) if RANK[other] > RANK[room]}
-    # The table of a paper beside ours needs the paper's published numbers: the registry of
-    # papers, looked up by name at run time.
-    if room == "results":
-        later.discard("papers")
-    assert not later, f"{room} imports {later}"
+def test_no_module_imports_itself_by_way_of_others():
+    assert not graph["cycle"](EDGES)
 
 
 def test_no_paper_imports_another():
-    papers = {p.name for p in (PACKAGE / "papers").iterdir() if p.is_dir()}
-    for path in (PACKAGE / "papers").rglob("*.py"):
-        own = path.relative_to(PACKAGE / "papers").parts[0]
-        text = path.read_text(encoding="utf-8")
-        others = {p for p in papers - {own} if f"qasel.papers.{p}" in text}
-        assert not others, f"{path} imports {others}"
+    papers = {path.name for path in (PACKAGE / "papers").iterdir() if path.is_dir()}
+
+    def paper(module):
+        return papers.intersection(module.removeprefix("qasel.papers.").split(".")[:1])
+
+    for module, others in EDGES.items():
+        if own := paper(module):
+            assert all(paper(other) <= own for other in others), module
+
+
+def test_a_hidden_import_is_refused(tmp_path):
+    file = tmp_path / "module.py"
+    file.write_text("import importlib\nimportlib.import_module('qasel.text')\n")
+    assert graph["imports"](file, {"qasel.text"}) == {"qasel.text"}
+    file.write_text("from importlib import import_module\nimport_module(f'qasel.{name}')\n")
+    with pytest.raises(ValueError, match="hides an edge"):
+        graph["imports"](file, {"qasel.text"})
 
 
 def test_environment_is_what_pyproject_gives():

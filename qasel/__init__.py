@@ -29,6 +29,7 @@ __all__ = ["evaluate", "load_dataset", "load_vectors"]
 
 def __getattr__(name: str) -> _typing.Any:
     """Import on first use: `qasel --help` should not wait for numpy and its friends."""
+    found: _typing.Any
     if name == "evaluate":
         from qasel.evaluation import evaluate as found
     elif name == "load_dataset":

@@ -53,12 +53,12 @@ def fetch(
     name: Annotated[str, typer.Argument(help="A collection, e.g. wikiqa or glove.6B.100d.")],
     data_dir: NewDataDir = None,
 ) -> None:
-    """Download a collection from its official source; a broken download is gone on with."""
+    """Download a collection from its official source; one that breaks off starts anew."""
     from qasel.datasets.fetch import fetch as get
     from qasel.datasets.registry import collection
 
     known = collection(name)
-    paths = get(name, data_dir)
+    paths = get(name, data_dir, progress=True)
     typer.echo(f"{known.name}: {known.origin}")
     for path in paths:
         typer.echo(str(path))

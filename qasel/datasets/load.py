@@ -6,45 +6,20 @@
 import contextlib
 import functools
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from qasel.datasets.base import Dataset, Question, Split
+from qasel.datasets.base import Dataset, Split
 from qasel.datasets.describe import oddities
 from qasel.datasets.lines import group_rows
-from qasel.datasets.locations import LAYOUTS, find, missing
-from qasel.datasets.registry import (
-    COLLECTIONS,
-    QUESTION_PROTOCOLS,
-    RELATED,
-    Collection,
-    collection,
-    unknown,
-)
-from qasel.datasets.semeval import B, read_semeval
-from qasel.datasets.semeval import read_table as read_subtask
-from qasel.datasets.sentence_pairs import PairTask, read_fnc, read_multinli
-from qasel.datasets.tables import JSON_SUFFIXES, read_questions, read_table
-from qasel.datasets.trecqa import read_jacana
+from qasel.datasets.registry import COLLECTIONS, QUESTION_PROTOCOLS, RELATED, collection, unknown
+from qasel.datasets.semeval import B, read_table
+from qasel.datasets.sentence_pairs import PairTask
+from qasel.datasets.tables import JSON_SUFFIXES, KEEP, SPLITS, read_questions
 from qasel.errors import QaselError
 from qasel.files import FilePath
 from qasel.locations import DATA, data_dirs
-
-SPLITS = ("train", "dev", "test")
-
-KEEP: dict[str, Callable[[Question], bool]] = {
-    "all": lambda question: True,
-    "answered": lambda question: question.answered,
-    "mixed": lambda question: question.mixed,
-}
-
-JACANA = {
-    "train": ("train2393.cleanup.xml", "TRAIN-ALL.xml"),
-    "dev": ("dev-less-than-40.manual-edit.xml", "DEV.xml"),
-    "test": ("test-less-than-40.manual-edit.xml", "TEST.xml"),
-}
-"""Split → its names in the jacana archive and in the copies made from it."""
 
 
 def load_dataset(
@@ -88,7 +63,7 @@ def load_dataset(
         if kept == RELATED:
             return _dataset(text, kept, _related(), scoring="semeval")
         return _dataset(text, kept, _filtered(_folder(DATA / "sample").values(), kept))
-    folders = _searched(text, data_dir)
+    folders = known.folders(data_dirs(data_dir))
     read = _collection(text, kept, tuple(folders), _state(folders))
     return replace(read, splits=dict(read.splits))
 
@@ -123,12 +98,9 @@ def _collection(
 ) -> Dataset:
     """Kept until a file changes, for runs one after another read the same; some tens of MB each."""
     known = collection(name)
-    if name == "semeval-cqa":
-        union, notes = read_semeval(known, folders, protocol)
-        return _dataset(name, protocol, union, scoring="semeval", notes=notes)
-    if name == "wikiqa":
-        return _dataset(name, protocol, _filtered(_wikiqa(known, folders), protocol))
-    return _dataset(name, protocol, _trecqa(known, folders, protocol))
+    assert known.read is not None  # as it has protocols
+    splits, notes = known.read(known, folders, protocol)
+    return _dataset(name, protocol, splits, known.scoring, notes)
 
 
 def _state(folders: Iterable[Path]) -> tuple[object, ...]:
@@ -156,13 +128,8 @@ def load_pairs(name: str, data_dir: FilePath | None = None) -> PairTask:
     if name not in tasks:
         raise QaselError(unknown("task on pairs", name, tasks))
     known = tasks[name]
-    read = read_fnc if name == "fnc-1" else read_multinli
-    return read(known, _searched(known.name, data_dir))
-
-
-def _searched(name: str, data_dir: FilePath | None) -> list[Path]:
-    """Every folder in which the files of a collection may lie, best first."""
-    return [base / layout for base in data_dirs(data_dir) for layout in LAYOUTS[name]]
+    assert known.read is not None
+    return known.read(known, known.folders(data_dirs(data_dir)))
 
 
 def _dataset(
@@ -221,27 +188,5 @@ def _related() -> Iterator[Split]:
     """The sample's related questions, in tables of subtask B's form."""
     for name in SPLITS:
         path = DATA / "sample" / f"{RELATED}-{name}.tsv"
-        rows, _ = read_subtask(path, B)
+        rows, _ = read_table(path, B)
         yield group_rows(path, name, rows)
-
-
-def _wikiqa(known: Collection, folders: Sequence[Path]) -> list[Split]:
-    paths = {name: find(folders, f"WikiQA-{name}.tsv") for name in SPLITS}
-    return [read_table(path or missing(known, name), name) for name, path in paths.items()]
-
-
-def _trecqa(known: Collection, folders: Sequence[Path], protocol: str) -> list[Split]:
-    """Tables before the official XML; a clean split not there is derived from the raw one."""
-    splits = []
-    for name in SPLITS:
-        table = "train-all.tsv" if name == "train" else f"{protocol}-{name}.tsv"
-        if path := find(folders, table):
-            splits.append(read_table(path, name))
-            continue
-        if name != "train" and (path := find(folders, f"raw-{name}.tsv")):
-            raw = read_table(path, name)
-        else:
-            raw = read_jacana(find(folders, *JACANA[name]) or missing(known, name), name)
-        clean = protocol == "clean" and name != "train"
-        splits.append(raw.where(KEEP["mixed"]) if clean else raw)
-    return splits

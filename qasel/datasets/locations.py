@@ -1,44 +1,79 @@
-"""Where the files of a collection are looked for, and what is said when they are not there."""
+"""What a public collection is, where its files are looked for, and what is said without them."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
-from qasel.datasets.registry import Collection
 from qasel.errors import QaselError
 from qasel.locations import misnamed
 
-LAYOUTS = {
-    "wikiqa": ("wikiqa", "WikiQACorpus", "wikiqa/WikiQACorpus", "."),
-    "trecqa": (
-        "trecqa",
-        "jacana-qa-naacl2013-data-results",
-        "trecqa/jacana-qa-naacl2013-data-results",
-        "tree-edit-data/answerSelectionExperiments/answer",
-        "tree-edit-data/answerSelectionExperiments/data",
-        ".",
-    ),
-    "semeval-cqa": (
-        "semeval-cqa",
-        "semeval-cqa/v3.2/train",
-        "semeval-cqa/v3.2/dev",
-        "semeval-cqa/SemEval2016_task3_test/English",
-        "semeval-cqa/SemEval2017_task3_test_input_ABCD/English-ABC",
-    ),
-    "mnli": ("mnli", "mnli/multinli_1.0", "multinli_1.0"),
-    "fnc-1": ("fnc-1",),
-}
-"""Folders below a data folder in which the files of a collection may lie: ours, the archives'."""
+
+@dataclass(frozen=True)
+class Archive:
+    """A download. `hash` is `algorithm:digest` of the archive, as far as one is published.
+
+    `unpack` False keeps the archive as it is, for readers that look into it.
+    `holds` are the files, without `.gz`, that must come out of it.
+    """
+
+    url: str
+    hash: str | None = None
+    unpack: bool = True
+    holds: tuple[str, ...] = ()
+
+    @property
+    def file(self) -> str:
+        """The archive's own name."""
+        return self.url.rsplit("/", 1)[-1]
+
+
+@dataclass(frozen=True)
+class Collection:
+    """A public data set or set of word vectors: all that is peculiar to it stands here.
+
+    `folder` is its place below a data folder, `layouts` other places where its official archives
+    put its files. `default` is the protocol taken when none is named; without protocols nothing
+    loads it as a `Dataset`. `read(collection, folders, protocol)` gives its splits and notes on
+    them; of a collection of sentence pairs, which `load_pairs` knows by the name `pairs`,
+    `read(collection, folders)` gives the `PairTask`. `scoring` is the convention of its published
+    scores, `vectors` the word vectors that all papers start with on it. `label` is its name in
+    tables and figures, `labels` that under a protocol. `wider` names, for a protocol, others whose
+    test holds all of its questions with the same candidates.
+    """
+
+    name: str
+    title: str
+    folder: str
+    source: str
+    licence: str
+    citation: str
+    protocols: Mapping[str, str] = field(default_factory=dict)
+    default: str = ""
+    archive: Archive | None = None
+    pairs: str = ""
+    read: Callable[..., Any] | None = None
+    layouts: tuple[str, ...] = ()
+    scoring: str = "trec"
+    vectors: str = "glove.6B.100d"
+    label: str = ""
+    labels: Mapping[str, str] = field(default_factory=dict)
+    wider: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    @property
+    def origin(self) -> str:
+        """Where it comes from, under which licence, and what to cite."""
+        return f"{self.source}. Licence: {self.licence}. Cite: {self.citation}."
+
+    def folders(self, bases: Sequence[Path]) -> list[Path]:
+        """Every folder below the data folders in which its files may lie, best first."""
+        return [base / layout for base in bases for layout in (self.folder, *self.layouts)]
 
 
 def find(folders: Sequence[Path], *names: str) -> Path | None:
     """The first file there is, plain or gzipped, in the order of the folders."""
-    for folder in folders:
-        for name in names:
-            for path in (folder / name, folder / f"{name}.gz"):
-                if path.is_file():
-                    return path
-    return None
+    paths = (f / name for f in folders for plain in names for name in (plain, f"{plain}.gz"))
+    return next((path for path in paths if path.is_file()), None)
 
 
 def missing(known: Collection, split: str, names: Sequence[str] = ()) -> NoReturn:

@@ -1,15 +1,18 @@
-"""Every public collection the project knows: its protocols, files, source and licence.
+"""Every public collection that the project knows: protocols, files, reader, source, licence.
 
-A new data set is one more `Collection` here and, to be loadable, a reader in
-`qasel.datasets.load`.
+A new data set is one more `Collection` here, and a reader in a module of its own.
 """
 
 import difflib
 import functools
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 
+from qasel.datasets.locations import Archive, Collection
+from qasel.datasets.semeval import read_semeval
+from qasel.datasets.sentence_pairs import read_fnc, read_multinli
+from qasel.datasets.tables import read_wikiqa
+from qasel.datasets.trecqa import read_trecqa
 from qasel.errors import QaselError
 from qasel.locations import DATA
 
@@ -22,46 +25,6 @@ QUESTION_PROTOCOLS = {
 
 RELATED = "related"
 """The sample's protocol under which questions are ranked for a question."""
-
-
-@dataclass(frozen=True)
-class Archive:
-    """A download. `hash` is `algorithm:digest` of the archive, as far as one is published.
-
-    `unpack` False keeps the archive as it is, for readers that look into it.
-    `holds` are the files, without `.gz`, that must come out of it.
-    """
-
-    url: str
-    hash: str | None = None
-    unpack: bool = True
-    holds: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class Collection:
-    """A public data set or set of word vectors.
-
-    `folder` is its place below a data folder; `default` the protocol taken
-    when none is named; no protocols: nothing loads it as a `Dataset`. `pairs` is the name
-    under which `load_pairs` knows it, if it holds sentence pairs.
-    """
-
-    name: str
-    title: str
-    folder: str
-    source: str
-    licence: str
-    citation: str
-    protocols: Mapping[str, str] = field(default_factory=dict)
-    default: str = ""
-    archive: Archive | None = None
-    pairs: str = ""
-
-    @property
-    def origin(self) -> str:
-        """Where it comes from, under which licence, and what to cite."""
-        return f"{self.source}. Licence: {self.licence}. Cite: {self.citation}."
 
 
 def _glove(name: str, what: str, sha256: str) -> Collection:
@@ -95,6 +58,8 @@ COLLECTIONS = {
                 "SemEval's subtask B",
             },
             default="answered",
+            vectors="sample",
+            wider={"mixed": ("answered",)},
         ),
         Collection(
             "wikiqa",
@@ -111,6 +76,10 @@ COLLECTIONS = {
                 "E5FCFCEE-7005-4814-853D-DAA7C66507E0/WikiQACorpus.zip",
                 holds=("WikiQA-train.tsv", "WikiQA-dev.tsv", "WikiQA-test.tsv"),
             ),
+            read=read_wikiqa,
+            layouts=("WikiQACorpus", "wikiqa/WikiQACorpus", "."),
+            label="WikiQA",
+            wider={"mixed": ("answered",)},
         ),
         Collection(
             "trecqa",
@@ -135,6 +104,16 @@ COLLECTIONS = {
                     "test-less-than-40.manual-edit.xml",
                 ),
             ),
+            read=read_trecqa,
+            layouts=(
+                "jacana-qa-naacl2013-data-results",
+                "trecqa/jacana-qa-naacl2013-data-results",
+                "tree-edit-data/answerSelectionExperiments/answer",
+                "tree-edit-data/answerSelectionExperiments/data",
+                ".",
+            ),
+            label="TREC-QA",
+            wider={"clean": ("raw",)},
         ),
         Collection(
             "semeval-cqa",
@@ -152,6 +131,20 @@ COLLECTIONS = {
                 "b-2017": "subtask B: the same train and dev, the test of 2017, all 88 questions",
             },
             default="a-2016",
+            read=read_semeval,
+            layouts=(
+                "semeval-cqa/v3.2/train",
+                "semeval-cqa/v3.2/dev",
+                "semeval-cqa/SemEval2016_task3_test/English",
+                "semeval-cqa/SemEval2017_task3_test_input_ABCD/English-ABC",
+            ),
+            scoring="semeval",
+            label="SemEval-2016 A",
+            labels={
+                f"{task}-{year}": f"SemEval-{year} {task.upper()}"
+                for task in "ab"
+                for year in (2016, 2017)
+            },
         ),
         Collection(
             "mnli",
@@ -163,6 +156,8 @@ COLLECTIONS = {
             "TaxiNLI: Computational Use of Data Agreement 1.0",
             citation="Williams et al. 2018; Bowman et al. 2015; Joshi et al. 2020",
             pairs="multinli",
+            read=read_multinli,
+            layouts=("mnli/multinli_1.0", "multinli_1.0"),
         ),
         Collection(
             "fnc-1",
@@ -172,6 +167,7 @@ COLLECTIONS = {
             licence="none stated; derived from the Emergent data set",
             citation="Fake News Challenge 2017; Ferreira and Vlachos 2016",
             pairs="fnc-1",
+            read=read_fnc,
         ),
         Collection(
             "vectors",

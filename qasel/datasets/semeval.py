@@ -15,8 +15,7 @@ from xml.parsers import expat
 
 from qasel.datasets.base import Question, Split
 from qasel.datasets.lines import Row, group_rows, read_contents, read_lines
-from qasel.datasets.locations import find, missing
-from qasel.datasets.registry import Collection
+from qasel.datasets.locations import Collection, find, missing
 from qasel.errors import QaselError
 from qasel.files import FilePath
 

@@ -7,8 +7,7 @@ from pathlib import Path
 
 from qasel.datasets.base import Split
 from qasel.datasets.lines import json_text, read_csv, read_json_lines, read_lines
-from qasel.datasets.locations import find, missing
-from qasel.datasets.registry import Collection
+from qasel.datasets.locations import Collection, find, missing
 from qasel.errors import QaselError
 
 

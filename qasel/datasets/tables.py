@@ -1,11 +1,12 @@
 """Questions and candidates from tab-separated tables and JSONL: public ones and a user's own."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from qasel.datasets.base import Split
+from qasel.datasets.base import Question, Split
 from qasel.datasets.lines import Row, group_rows, json_text, read_json_lines, read_lines, whole_text
+from qasel.datasets.locations import Collection, find, missing
 from qasel.errors import QaselError
 from qasel.files import FilePath
 
@@ -21,6 +22,14 @@ COLUMNS = {
 QUESTION_KEYS = ("qid", "question_id")
 CANDIDATE_KEYS = ("candidate_id", "cid", "id")
 """The keys of ids in JSON; `id` is the question's on a line that has all its candidates."""
+
+SPLITS = ("train", "dev", "test")
+KEEP: dict[str, Callable[[Question], bool]] = {
+    "all": lambda question: True,
+    "answered": lambda question: question.answered,
+    "mixed": lambda question: question.mixed,
+}
+"""Protocol → whether a question counts under it."""
 
 TABLE_SUFFIXES = (".tsv", ".txt", ".tab")
 JSON_SUFFIXES = (".jsonl", ".ndjson")
@@ -69,6 +78,17 @@ def read_jsonl(path: FilePath, name: str | None = None) -> Split:
     """
     rows = (row for number, line in read_json_lines(path) for row in _json_rows(path, number, line))
     return group_rows(path, name or _stem(path), rows)
+
+
+def read_wikiqa(
+    known: Collection, folders: Sequence[Path], protocol: str
+) -> tuple[list[Split], tuple[str, ...]]:
+    """WikiQA's splits under a protocol; raises `QaselError` for a file that is not there."""
+    splits = []
+    for name in SPLITS:
+        path = find(folders, f"WikiQA-{name}.tsv") or missing(known, name)
+        splits.append(read_table(path, name).where(KEEP[protocol]))
+    return splits, ()
 
 
 def _table_rows(path: FilePath) -> Iterator[Row]:

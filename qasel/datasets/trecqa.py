@@ -13,16 +13,47 @@ An  estimated  …
 """
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 from qasel.datasets.base import Candidate, Question, Split
 from qasel.datasets.lines import read_lines
+from qasel.datasets.locations import Collection, find, missing
+from qasel.datasets.tables import SPLITS, read_table
 from qasel.errors import QaselError
 from qasel.files import FilePath
 
 _OPEN = re.compile(r"<QApairs id='([^']*)'>")
 _CLOSE = "</QApairs>"
 _LABELS = {"question": None, "positive": 1, "negative": 0}
+_FILES = {
+    "train": ("train2393.cleanup.xml", "TRAIN-ALL.xml"),
+    "dev": ("dev-less-than-40.manual-edit.xml", "DEV.xml"),
+    "test": ("test-less-than-40.manual-edit.xml", "TEST.xml"),
+}
+"""Split → its names in the jacana archive and in the copies made from it."""
+
+
+def read_trecqa(
+    known: Collection, folders: Sequence[Path], protocol: str
+) -> tuple[list[Split], tuple[str, ...]]:
+    """Tables before the official XML; a clean split that is not there is derived from the raw one.
+
+    Raises `QaselError` for a split without a file.
+    """
+    splits = []
+    for name in SPLITS:
+        table = "train-all.tsv" if name == "train" else f"{protocol}-{name}.tsv"
+        if path := find(folders, table):
+            splits.append(read_table(path, name))
+            continue
+        if name != "train" and (path := find(folders, f"raw-{name}.tsv")):
+            raw = read_table(path, name)
+        else:
+            raw = read_jacana(find(folders, *_FILES[name]) or missing(known, name), name)
+        clean = protocol == "clean" and name != "train"
+        splits.append(raw.where(lambda question: question.mixed) if clean else raw)
+    return splits, ()
 
 
 def read_jacana(path: FilePath, name: str | None = None) -> Split:

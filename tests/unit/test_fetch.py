@@ -1,11 +1,10 @@
-"""Downloads from a server on this machine: resumed, checked, unpacked within bounds."""
+"""Downloads from a server on this machine: whole, checked, unpacked within bounds."""
 
 import gzip
 import hashlib
 import http.server
 import importlib
 import io
-import re
 import tarfile
 import threading
 import zipfile
@@ -13,7 +12,6 @@ import zipfile
 import pytest
 
 from qasel.datasets import check, fetch
-from qasel.datasets import fetch as download_module
 from qasel.datasets.fetch import download, unpack
 from qasel.datasets.registry import COLLECTIONS, Archive, Collection
 from qasel.errors import QaselError
@@ -29,10 +27,10 @@ GOOD = {
 
 
 class Server:
-    """Files served with byte ranges; `cut` breaks each answer off after that many bytes."""
+    """Files over HTTP; `cut` breaks each answer off after that many bytes."""
 
     def __init__(self):
-        self.files, self.ranges, self.cut, self.status, self.knows_ranges = {}, [], None, None, True
+        self.files, self.asked, self.cut, self.status = {}, 0, None, None
         outer = self
 
         class Handler(http.server.BaseHTTPRequestHandler):
@@ -48,29 +46,18 @@ class Server:
 
     def answer(self, request):
         data = self.files.get(request.path.lstrip("/"))
-        asked = re.fullmatch(r"bytes=(\d+)-", request.headers.get("Range", ""))
-        start = int(asked[1]) if asked and self.knows_ranges else 0
-        self.ranges.append(int(asked[1]) if asked else 0)
+        self.asked += 1
         if self.status or data is None:
             request.send_error(self.status or 404)
             return
-        if start >= len(data):
-            request.send_response(416)
-            request.send_header("Content-Range", f"bytes */{len(data)}")
-            request.send_header("Content-Length", "0")
-            request.end_headers()
-            return
-        request.send_response(206 if start else 200)
-        if start:
-            request.send_header("Content-Range", f"bytes {start}-{len(data) - 1}/{len(data)}")
-        request.send_header("Content-Length", str(len(data) - start))
+        request.send_response(200)
+        request.send_header("Content-Length", str(len(data)))
         request.end_headers()
-        request.wfile.write(data[start:][: self.cut])
+        request.wfile.write(data[: self.cut])
 
 
 @pytest.fixture
 def server(monkeypatch):
-    monkeypatch.setattr(download_module, "PAUSE", 0.0)
     for variable in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
         monkeypatch.delenv(variable, raising=False)
     server = Server()
@@ -124,53 +111,22 @@ def files_below(folder):
 # The download.
 
 
-def test_a_download_goes_on_where_it_broke_off(server, tmp_path):
-    data = bytes(range(256)) * 40
-    server.files["f"] = data
-    (tmp_path / "f.part").write_bytes(data[:5000])
-    assert download(f"{server.url}/f", tmp_path / "f").read_bytes() == data
-    assert server.ranges == [5000]
+def test_a_download_is_whole_or_not_there(server, tmp_path):
+    archive = Archive(f"{server.url}/f")
+    server.files["f"], server.cut = bytes(range(256)) * 600, 1 << 14
+    with pytest.raises(QaselError, match="the connection broke off; by hand"):
+        download(archive, tmp_path, "by hand")
+    assert files_below(tmp_path) == []
+    server.cut = None
+    assert download(archive, tmp_path, "by hand").read_bytes() == server.files["f"]
     assert files_below(tmp_path) == ["f"]
 
 
-def test_a_connection_that_breaks_is_taken_up_again_at_once(server, tmp_path):
-    data = bytes(range(256)) * 600
-    server.files["f"], server.cut = data, 1 << 16
-    assert download(f"{server.url}/f", tmp_path / "f").read_bytes() == data
-    assert server.ranges == [0, 1 << 16, 1 << 17]
-
-
-def test_what_was_fetched_stays_for_the_next_call(server, tmp_path):
-    data = bytes(range(256)) * 600
-    server.files["f"], server.cut = data, 1 << 14
-    with pytest.raises(QaselError, match="broke off"):
-        download(f"{server.url}/f", tmp_path / "f")
-    assert files_below(tmp_path) == ["f.part"]
-    server.cut = None
-    assert download(f"{server.url}/f", tmp_path / "f").read_bytes() == data
-    assert server.ranges[-1] == 3 << 14
-
-
-def test_a_server_without_ranges_sends_it_all_again(server, tmp_path):
-    server.files["f"], server.knows_ranges = b"whole", False
-    (tmp_path / "f.part").write_bytes(b"old")
-    assert download(f"{server.url}/f", tmp_path / "f").read_bytes() == b"whole"
-
-
-@pytest.mark.parametrize(("part", "ranges"), [(b"whole", [5]), (b"too long", [8, 0])])
-def test_a_part_that_is_whole_or_too_long(server, tmp_path, part, ranges):
-    server.files["f"] = b"whole"
-    (tmp_path / "f.part").write_bytes(part)
-    assert download(f"{server.url}/f", tmp_path / "f").read_bytes() == b"whole"
-    assert server.ranges == ranges
-
-
-@pytest.mark.parametrize(("status", "tries"), [(404, 1), (403, 1), (503, 3)])
-def test_a_server_that_refuses(server, tmp_path, status, tries):
+@pytest.mark.parametrize("status", [404, 403, 503])
+def test_a_server_that_refuses(server, tmp_path, status):
     server.status = status
-    with pytest.raises(QaselError, match=f"the server answers {status}"):
-        download(f"{server.url}/f", tmp_path / "f")
-    assert len(server.ranges) == tries
+    with pytest.raises(QaselError, match=f"the server answers {status} .*; by hand"):
+        download(Archive(f"{server.url}/f"), tmp_path, "by hand")
     assert files_below(tmp_path) == []
 
 
@@ -185,7 +141,7 @@ def test_fetch_unpacks_checks_and_leaves_only_the_files(server, toy, tmp_path):
         ("toy/toy-train.tsv", "ok")
     ]
     fetch("toy", tmp_path)
-    assert len(server.ranges) == 1, "what is there is not fetched again"
+    assert server.asked == 1, "what is there is not fetched again"
 
 
 def test_fetch_uses_qasel_data_or_the_cache(toy, tmp_path, monkeypatch):
@@ -203,7 +159,7 @@ def test_fetch_keeps_an_archive_that_is_read_as_it_is(server, toy, tmp_path):
     assert fetch("toy", tmp_path)[0].read_bytes() == data
     assert files_below(tmp_path) == ["toy/toy.zip"]
     fetch("toy", tmp_path)
-    assert len(server.ranges) == 1
+    assert server.asked == 1
 
 
 @pytest.mark.parametrize(

@@ -8,10 +8,10 @@ from typing import ClassVar
 import pytest
 
 from qasel.errors import QaselError
-from qasel.layers.heads import Head, Scheme
 from qasel.locations import results_dir
 from qasel.papers import ROOMS, paper
 from qasel.papers.hierarchical_ranking import SCHEMES, recipe
+from qasel.training.losses import Head, Scheme
 from qasel.training.recipe import Recipe, literal, recipe_from, settings
 
 

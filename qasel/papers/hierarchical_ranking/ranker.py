@@ -14,7 +14,6 @@ from qasel.text import tokenize
 from qasel.training.batching import Batch
 from qasel.training.losses import joint_loss
 from qasel.training.neural import NeuralRanker
-from qasel.training.trainer import Schedule
 
 
 @dataclass(frozen=True)
@@ -88,8 +87,3 @@ class HierarchicalRanker(NeuralRanker):
             over_answer[0].float().cpu().numpy(),
             over_question[0].float().cpu().numpy(),
         )
-
-    def schedule(self) -> Schedule:
-        """Early stopping as in the paper."""
-        r = self.recipe
-        return Schedule(epochs=r.epochs, patience=r.patience, batch=r.batch, seed=r.seed)

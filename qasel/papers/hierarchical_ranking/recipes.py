@@ -4,7 +4,7 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field
 
-from qasel.layers.heads import LIST, PAIR, POINT, PROGRESSIVE, Head, Scheme
+from qasel.training.losses import LIST, PAIR, POINT, PROGRESSIVE, Head, Scheme
 from qasel.training.recipe import (
     Amount,
     Count,

@@ -9,7 +9,7 @@ from qasel.datasets.base import Split
 from qasel.layers import MaxOverTime
 from qasel.papers.latent_structured.recipes import StructuredRecipe
 from qasel.training.batching import Batch, Tile
-from qasel.training.neural import RANK_BATCH, NeuralRanker
+from qasel.training.neural import NeuralRanker
 from qasel.training.trainer import Schedule
 
 
@@ -111,12 +111,8 @@ class PairCNN(NeuralRanker):
         r = self.recipe
         return Schedule(epochs=r.cnn_epochs, patience=r.patience, batch=r.batch, seed=r.seed)
 
-    @torch.inference_mode()
     def vectors_of(self, split: Split) -> list[np.ndarray]:
         """Question and passage vectors, float64 `[candidates, 2 · filters]` a question."""
-        rows: list[np.ndarray] = []
-        for batch in self.encode(split).batches(RANK_BATCH):
-            table = batch.as_lists(self.network.sentences(batch)).double().cpu().numpy()
-            counts = batch.mask.sum(1).tolist()
-            rows += [row[:count] for row, count in zip(table, counts, strict=True)]
-        return rows
+        return self.rows_of(
+            self.encode(split), lambda batch: batch.as_lists(self.network.sentences(batch))
+        )

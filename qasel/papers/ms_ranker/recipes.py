@@ -74,6 +74,8 @@ VARIANTS = (
     *(name + WITH_AGENT for name in ENCODERS),
     *FROZEN,  # the open row last, so that it stops no other when all are run
 )
+ALONE = (PRE_RANKER, *ENCODERS)
+"""Rows in which the pre-ranker is all there is."""
 
 
 class MSRankerRecipe(Recipe):
@@ -122,11 +124,6 @@ class MSRankerRecipe(Recipe):
     walks: Count = 32
     patience: Count = 5  # epochs without a better dev MAP
     epochs: Count = 50
-
-    @property
-    def alone(self) -> bool:
-        """Whether the pre-ranker is all there is."""
-        return self.variant == PRE_RANKER or self.variant in ENCODERS
 
     @property
     def before(self) -> "MSRankerRecipe":

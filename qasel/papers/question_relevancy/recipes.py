@@ -121,6 +121,11 @@ class RelevancyRecipe(Recipe):
         return self
 
     @property
+    def baseline(self) -> str:
+        """Name among `qasel.rankers.BASELINES` of a row that is one."""
+        return BASELINES[self.variant]
+
+    @property
     def seeded(self) -> bool:
         """The baselines draw nothing: the random one is the task's own, whose draw is fixed."""
         return self.variant not in BASELINES

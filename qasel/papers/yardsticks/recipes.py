@@ -5,8 +5,8 @@ from typing import Annotated, Any, Self
 from pydantic import Field, model_validator
 
 from qasel.errors import QaselError
-from qasel.layers.heads import LIST, PAIR, POINT, PROGRESSIVE, Head, Scheme
 from qasel.text.encoders import STANDIN
+from qasel.training.losses import LIST, PAIR, POINT, PROGRESSIVE, Head, Scheme
 from qasel.training.recipe import (
     Amount,
     Count,
@@ -66,6 +66,11 @@ class BaselineRecipe(Recipe):
                 "name other variants, such as 'BM25'"
             )
         return self
+
+    @property
+    def baseline(self) -> str:
+        """Name among `qasel.rankers.BASELINES`."""
+        return BASELINES[self.variant]
 
     @property
     def seeded(self) -> bool:

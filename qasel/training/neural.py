@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from qasel.datasets.base import Split
+from qasel.datasets.base import Candidate, Question, Split
 from qasel.errors import QaselError
 from qasel.evaluation import Run, evaluate
 from qasel.products import by_onednn
@@ -21,7 +21,7 @@ from qasel.text import Vectors, Vocabulary, tokenize
 from qasel.text.contextual import contextual_vectors
 from qasel.text.encoders import Encoder, Subwords, load_encoder, own_fingerprint
 from qasel.training import checkpoint
-from qasel.training.batching import Batch, EncodedSplit, PairedSplit
+from qasel.training.batching import Batch, EncodedSplit, PairedSplit, Tile
 from qasel.training.devices import seed_all
 from qasel.training.recipe import Recipe, of_this_version, read_recipe, recipe_from, write_recipe
 from qasel.training.trainer import Schedule, TrainingData, forget, train
@@ -260,6 +260,13 @@ class NeuralRanker(RecipeRanker):
             self._extend(self.vocabulary, _words(split))
         self.network.eval()
         return self._on_device(split)
+
+    def pair(self, question: str, answer: str) -> Tile:
+        """One pair, typed or taken from the data, as the trained network reads it."""
+        candidates = (Candidate("c", answer, None, 0),)
+        data = self.encode(Split("pair", (Question("q", question, candidates),)))
+        (tile,) = data.batch(torch.tensor([0], device=self.device)).tiles
+        return tile
 
     def _on_device(self, split: Split) -> EncodedSplit:
         if not (self.encoder and self.frozen):

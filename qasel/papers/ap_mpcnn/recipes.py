@@ -89,11 +89,9 @@ QUICK = {
     "batch": 8,
     "epochs": 8,
 }
-"""Small enough for a walkthrough, never for tables. Chosen on the sample's dev split only, among
-twelve settings of filters, hidden units, rate, decay, dropout, batch and epochs with three seeds
-each, for a good dev MAP at half a second an epoch."""
+"""Small enough for a walkthrough, never for tables (docs/notes/ap-mpcnn.md)."""
 QUICK_CANDIDATES = 40
-"""The batch of a quick run where candidates are counted: one of three numbers looked at."""
+"""The batch of a quick run where candidates are counted."""
 
 
 def recipe(
@@ -108,7 +106,10 @@ def recipe(
 
     The vectors default to GloVe 6B 100d (the paper's have 300 numbers).
     """
-    settings: dict = {"protocol": "raw" if dataset == "trecqa" else usual_protocol(dataset)}
+    settings: dict = {
+        "protocol": "raw" if dataset == "trecqa" else usual_protocol(dataset),
+        "vectors": vectors or usual_vectors(dataset),
+    }
     if scale == "quick":
         settings |= QUICK
     if variant in ALONE:
@@ -116,14 +117,7 @@ def recipe(
     if scale == "quick" and not settings.get("pairwise", True):
         settings["batch"] = QUICK_CANDIDATES
     settings |= SETTINGS.get(variant, {})
-    return APMPCNNRecipe(
-        variant=variant,
-        dataset=dataset,
-        vectors=vectors or usual_vectors(dataset),
-        scale=scale,
-        seed=seed,
-        **settings,
-    )
+    return APMPCNNRecipe(variant=variant, dataset=dataset, scale=scale, seed=seed, **settings)
 
 
 DATASET = "trecqa"

@@ -113,11 +113,7 @@ QUICK = {
     "batch": 5,
     "epochs": 10,
 }
-"""Small enough for a walkthrough, never for tables.
-
-Picked from about a dozen settings on the bundled sample with its dev and test scores both in
-sight, so the sample's test scores at this scale flatter the trained models a little.
-"""
+"""Small enough for a walkthrough, never for tables (docs/notes/hierarchical-ranking.md)."""
 
 
 def recipe(
@@ -133,22 +129,19 @@ def recipe(
     TREC-QA has its own settings; any other data set gets those of WikiQA. The
     vectors default to GloVe 6B 100d (the paper's 840B 300d go by their name).
     """
-    settings: dict = {} if dataset == "trecqa" else dict(_WIKIQA)
+    settings: dict = {
+        "protocol": usual_protocol(dataset),
+        "vectors": vectors or usual_vectors(dataset),
+    }
+    if dataset != "trecqa":
+        settings |= _WIKIQA
     if variant == "DCA":
         settings["k_max"] = K_MAX
     if dataset == "trecqa" and _has_pair_head(variant):
         settings["pair_head"] = "tanh"
     if scale == "quick":
         settings |= QUICK
-    return HierarchicalRecipe(
-        variant=variant,
-        dataset=dataset,
-        protocol=usual_protocol(dataset),
-        vectors=vectors or usual_vectors(dataset),
-        scale=scale,
-        seed=seed,
-        **settings,
-    )
+    return HierarchicalRecipe(variant=variant, dataset=dataset, scale=scale, seed=seed, **settings)
 
 
 def _has_pair_head(variant: str) -> bool:

@@ -84,16 +84,8 @@ class PairCNN(NeuralRanker):
 
     def build(self, vectors: Tensor) -> PairNetwork:
         """The network in the recipe's sizes."""
-        r = self.recipe
-        return PairNetwork(
-            vectors,
-            filters=r.filters,
-            width=r.width,
-            overlap=r.overlap,
-            hidden=r.hidden,
-            dropout=r.dropout,
-            train_vectors=r.vectors_rate > 0,
-        )
+        sizes = self.recipe.model_dump(include={"filters", "width", "overlap", "hidden", "dropout"})
+        return PairNetwork(vectors, train_vectors=self.recipe.vectors_rate > 0, **sizes)
 
     def losses(self, batch: Batch) -> dict[str, Tensor]:
         """Cross entropy of each pair, a mean over the batch's pairs."""

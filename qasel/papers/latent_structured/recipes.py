@@ -215,17 +215,11 @@ def recipe(
     if dataset == "trecqa" or variant.startswith("SVM ") or variant == "SVM":
         settings["cut"] = 10
     on_cnn = variant == CNN or variant.endswith(ON_CNN)
+    settings["vectors"] = ""
     if on_cnn:
-        settings["batch"] = BATCH
+        settings |= {"batch": BATCH, "vectors": vectors or usual_vectors(dataset)}
     if dataset in ("wikiqa", "trecqa") and not on_cnn:
         settings["corpus"] = WIKIPEDIA
     if scale == "quick":
         settings |= QUICK
-    return StructuredRecipe(
-        variant=variant,
-        dataset=dataset,
-        vectors=(vectors or usual_vectors(dataset)) if on_cnn else "",
-        scale=scale,
-        seed=seed,
-        **settings,
-    )
+    return StructuredRecipe(variant=variant, dataset=dataset, scale=scale, seed=seed, **settings)

@@ -144,12 +144,7 @@ QUICK = {
     "epochs": 8,
     "patience": 8,
 }
-"""Small enough for a walkthrough, never for tables.
-
-Settled on the bundled sample after some ten settings of pre-ranker and agent, one to three seeds
-each, looked at on dev; but the notebook was run between them with its test scores in sight, so
-its test scores at this scale flatter the trained systems a little.
-"""
+"""Small enough for a walkthrough, never for tables (docs/notes/ms-ranker.md)."""
 
 
 def recipe(
@@ -164,25 +159,18 @@ def recipe(
 
     Where a row leaves its encoder open, `vectors` names that.
     """
-    settings: dict = {"protocol": usual_protocol(dataset)}
+    settings: dict = {
+        "protocol": usual_protocol(dataset),
+        "vectors": vectors or usual_vectors(dataset),
+    }
     if variant in ABLATIONS:
         settings[ABLATIONS[variant]] = False
     if variant == "w/o Rewards":
         settings["agent_rate"] = 1e-3
-    words = vectors or usual_vectors(dataset)
     if scale == "quick":
         settings |= QUICK
     if (name := variant.removesuffix(WITH_AGENT)) in ENCODERS:
-        settings |= {"dropout": 0.1} | ENCODERS[name]
-        words = ""
+        settings |= {"vectors": "", "dropout": 0.1} | ENCODERS[name]
     if variant in FROZEN:
-        settings |= {"encoder": FROZEN[variant] or vectors or "", "frozen": True}
-        words = ""
-    return MSRankerRecipe(
-        variant=variant,
-        dataset=dataset,
-        vectors=words,
-        scale=scale,
-        seed=seed,
-        **settings,
-    )
+        settings |= {"vectors": "", "encoder": FROZEN[variant] or vectors or "", "frozen": True}
+    return MSRankerRecipe(variant=variant, dataset=dataset, scale=scale, seed=seed, **settings)

@@ -173,7 +173,10 @@ def recipe(
     Raises `QaselError` for an unknown variant or scale.
     """
     protocols = {"semeval-cqa": "b-2016", "sample": "related"}
-    settings: dict = {"protocol": protocols.get(dataset) or usual_protocol(dataset)}
+    settings: dict = {
+        "protocol": protocols.get(dataset) or usual_protocol(dataset),
+        "vectors": "" if variant in BASELINES else vectors or usual_vectors(dataset),
+    }
     system, _, left_out = variant.partition(WITHOUT)
     system, _, chosen = system.partition(ON)
     if chosen in FEATURE_SETS:
@@ -191,11 +194,4 @@ def recipe(
         settings |= QUICK
         if SIM in system:
             settings |= {"lstm_layers": 1, "lstm_hidden": 16}
-    return RelevancyRecipe(
-        variant=variant,
-        dataset=dataset,
-        vectors="" if variant in BASELINES else vectors or usual_vectors(dataset),
-        scale=scale,
-        seed=seed,
-        **settings,
-    )
+    return RelevancyRecipe(variant=variant, dataset=dataset, scale=scale, seed=seed, **settings)

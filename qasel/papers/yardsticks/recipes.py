@@ -130,10 +130,7 @@ _LISTS = {"pairs": "all", "margin": 0.8, "weights": (2.0, 1.0, 1.0)}
 """Paper 1's settings on WikiQA, taken for all data but TREC-QA."""
 
 QUICK = {"epochs": 1, "learning_rate": 3e-4, "longest": 64, "cut": 5, "batch": 3}
-"""Small enough for a walkthrough, never for tables.
-
-Five settings were looked at on the sample's dev split, one seed each.
-"""
+"""Small enough for a walkthrough, never for tables (docs/notes/yardsticks.md)."""
 
 
 def recipe(

@@ -70,7 +70,7 @@ class Run:
         tag: str = "qasel",
         relevant_above: float | None = None,
     ) -> "Run":
-        """A run from one array `[candidates]` a question, both in the split's order.
+        """A run from one array `[candidates]` per question, both in the split's order.
 
         Candidates with a score above `relevant_above` are predicted to be relevant, if it is
         given.

@@ -324,7 +324,7 @@ class NeuralRanker(RecipeRanker):
     def rows_of(self, data: EncodedSplit, values: Callable[[Batch], Tensor]) -> list[np.ndarray]:
         """What a function gives each batch, `[questions, candidates, …]`, without the padding.
 
-        One array `[candidates, …]` a question, in float64.
+        One float64 array `[candidates, …]` per question.
         """
         rows: list[np.ndarray] = []
         for batch in data.batches(RANK_BATCH, pairs=RANK_PAIRS):

@@ -8,7 +8,7 @@ import textwrap
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Self, TypeVar
+from typing import Annotated, Any, ClassVar, Self, TypeVar, get_args
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 from pydantic_core import ErrorDetails, PydanticCustomError
@@ -47,7 +47,10 @@ Share = Annotated[float, Field(ge=0, lt=1)]
 
 
 def one_of(known: Collection[str]) -> BeforeValidator:
-    """Annotation of a text, or of a part of a tuple, that has to be one of some names."""
+    """Annotation of a text, or of a part of a tuple, that has to be one of some names.
+
+    `Literal` serves where the names stand with the field.
+    """
 
     def check(value: Any) -> Any:
         if value not in tuple(known):
@@ -103,7 +106,7 @@ class Recipe(BaseModel):
             super().__init__(**values)
         except ValidationError as error:
             (first, *_) = error.errors(include_url=False)
-            raise QaselError(_told(type(self), first)) from None
+            raise QaselError(_message(type(self), first)) from None
 
     @property
     def seeded(self) -> bool:
@@ -135,8 +138,10 @@ class Recipe(BaseModel):
         """A copy with other values; raises `QaselError` for what a recipe cannot have."""
         changed = type(self)(**(dict(self) | changes))
         if self.vectors and not changed.vectors and not getattr(changed, "encoder", ""):
-            told = "setting vectors: expected a set's name or a file"
-            raise QaselError(f"{told}; {self.variant} reads word vectors")
+            raise QaselError(
+                "setting vectors: expected a set's name or a file; "
+                f"{self.variant} reads word vectors"
+            )
         return changed
 
     def with_defaults(self, *names: str) -> Self:
@@ -145,7 +150,7 @@ class Recipe(BaseModel):
         return self.change(**{name: fields[name].default for name in names})
 
 
-def _told(kind: type[Recipe], error: ErrorDetails) -> str:
+def _message(kind: type[Recipe], error: ErrorDetails) -> str:
     """A line on what pydantic found wrong with a recipe: which setting, and what it may be."""
     (name, *part), fault, value = error["loc"] or ("",), error["type"], error["input"]
     paper, limits = kind.model_fields["paper"].default, error.get("ctx", {})
@@ -156,8 +161,9 @@ def _told(kind: type[Recipe], error: ErrorDetails) -> str:
         close = difflib.get_close_matches(str(name), names, n=1)
         hint = f"; did you mean {close[0]!r}?" if close else f"; known: {', '.join(names)}"
         return f"a recipe of {paper} has no setting {name!r}{hint}"
-    if fault == "unknown":
-        return f"unknown {name} {value!r} of {paper}; known: {limits['known']}"
+    if fault in ("unknown", "literal_error"):
+        known = limits.get("known") or ", ".join(get_args(kind.model_fields[str(name)].annotation))
+        return f"unknown {name} {value!r} of {paper}; known: {known}"
     if fault in _LIMITS:
         wanted = _LIMITS[fault].format(**limits)
     elif fault == "float_type" and type(value) is int:  # larger than any float

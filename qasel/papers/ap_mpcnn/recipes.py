@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Annotated
+from typing import Annotated, Literal
 
 from qasel.papers.ap_mpcnn.negatives import NEGATIVES
 from qasel.results.ledger import Row
@@ -66,7 +66,7 @@ class APMPCNNRecipe(Recipe):
     widths: Count = 3
     hidden: Count = 300
     dropout: Share = 0.5
-    difference: Annotated[str, one_of(("sum", "mean"))] = "sum"  # over the filters
+    difference: Literal["sum", "mean"] = "sum"  # over the filters
     negatives: Count = 8
     negatives_by: Annotated[str, one_of(NEGATIVES)] = "nearest"
     margin: Amount = 1.0

@@ -1,6 +1,6 @@
 """The schemes of the paper as data: the `Head`s of every row."""
 
-from typing import Annotated, ClassVar
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
@@ -78,9 +78,9 @@ class HierarchicalRecipe(Recipe):
     point_weight: Amount = 1.0  # the λ of equation 10
     pair_weight: Amount = 1.0
     list_weight: Amount = 1.0
-    pair_head: Annotated[str, one_of(("relu", "tanh"))] = "relu"  # after its hidden layer
-    list_mean: Annotated[str, one_of(("batch", "list", "none"))] = "batch"  # see `list_loss`
-    pairs: Annotated[str, one_of(("all", "hardest"))] = "hardest"  # "all": with sigmoid scores
+    pair_head: Literal["relu", "tanh"] = "relu"  # after its hidden layer
+    list_mean: Literal["batch", "list", "none"] = "batch"  # see `list_loss`
+    pairs: Literal["all", "hardest"] = "hardest"  # "all": with sigmoid scores
     margin: Amount = 1.0
     learning_rate: Amount = 5e-4
     vectors_rate: Amount = 0.0  # 0 fixes the word vectors

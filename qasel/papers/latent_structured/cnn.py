@@ -104,7 +104,7 @@ class PairCNN(NeuralRanker):
         return Schedule(epochs=r.cnn_epochs, patience=r.patience, batch=r.batch, seed=r.seed)
 
     def vectors_of(self, split: Split) -> list[np.ndarray]:
-        """Question and passage vectors, float64 `[candidates, 2 · filters]` a question."""
+        """Question and passage vectors, float64 `[candidates, 2 · filters]` per question."""
         return self.rows_of(
             self.encode(split), lambda batch: batch.as_lists(self.network.sentences(batch))
         )

@@ -112,7 +112,7 @@ class StructuredRanker(RecipeRanker):
         return margin.svm_map(lists, dev_map, C=cost)
 
     def features(self, split: Split) -> list[np.ndarray]:
-        """The features of a split, float64 `[candidates, d]` a question.
+        """The features of a split, float64 `[candidates, d]` per question.
 
         The vectors of a CNN, as long as its training makes them, are divided by the root mean
         square norm of those trained on; else large margins would take the smallest C on offer, and

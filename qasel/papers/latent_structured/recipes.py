@@ -70,8 +70,9 @@ def fold_of(splits: Mapping[str, Split], fold: int) -> dict[str, Split]:
     found = {}
     for name, split in splits.items():
         if len(split) < FOLDS:
-            told = f"split {name} has {len(split)} questions that count: too few for {FOLDS} folds"
-            raise QaselError(told)
+            raise QaselError(
+                f"split {name} has {len(split)} questions that count: too few for {FOLDS} folds"
+            )
         order = np.random.default_rng(_SEED).permutation(len(split))
         inside = set(order[fold::FOLDS].tolist())
         keep_inside = name != "train"
@@ -134,8 +135,9 @@ class StructuredRecipe(Recipe):
     @model_validator(mode="after")
     def _seed_is_a_fold(self) -> Self:
         if self.variant.endswith(IN_FOLDS) and self.seed >= FOLDS:
-            told = f"{self.variant}: its seed is the fold, 0 to {FOLDS - 1}; got {self.seed}"
-            raise QaselError(told)
+            raise QaselError(
+                f"{self.variant}: its seed is the fold, 0 to {FOLDS - 1}; got {self.seed}"
+            )
         return self
 
     @property

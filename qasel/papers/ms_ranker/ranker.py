@@ -133,7 +133,7 @@ class MSRanker(NeuralRanker):
         return agent
 
     def losses(self, batch: Batch) -> dict[str, Tensor]:
-        """REINFORCE (equation 27), or cross entropy without rewards; `reward` a question."""
+        """REINFORCE (equation 27), or cross entropy without rewards; `reward` is per question."""
         walk = self.network(batch)
         if not self.recipe.rewards:
             return {"loss": cross_entropy(walk.log_p, batch)}

@@ -1,6 +1,6 @@
 """Recipes for the paper's own rows of tables 2 to 4; its settings by default."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -64,7 +64,7 @@ FROZEN = {
 """Row of table 3 → the encoder whose vectors replace GloVe's (section 4.5).
 
 `transformers` has no ELMo, so the paper's row is left open: whoever runs it names an encoder, by
-name or folder, and tables tell which it was. MiniLM stands in under a name of its own.
+name or folder, and tables say which it was. MiniLM stands in under a name of its own.
 """
 VARIANTS = (
     MAIN,
@@ -119,8 +119,8 @@ class MSRankerRecipe(Recipe):
     evidence: bool = True
     action: bool = True  # P_post decides what becomes evidence; or every candidate does, whole
     gate: bool = True  # or half old, half new
-    list_by: Annotated[str, one_of(("action", "score"))] = "action"
-    credit: Annotated[str, one_of(("rest", "step"))] = "rest"
+    list_by: Literal["action", "score"] = "action"
+    credit: Literal["rest", "step"] = "rest"
     walks: Count = 32
     patience: Count = 5  # epochs without a better dev MAP
     epochs: Count = 50

@@ -1,6 +1,6 @@
 """Recipes of the yardsticks; what they need beyond the common fields, cross-encoders have."""
 
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -91,12 +91,12 @@ class CrossEncoderRecipe(Recipe):
     variant: Annotated[str, one_of(SCHEMES)]
     encoder: str = STANDIN  # a transformer by name or folder
     # What is a pair's vector.
-    pooling: Annotated[str, one_of(("auto", "first", "mean"))] = "auto"
+    pooling: Literal["auto", "first", "mean"] = "auto"
     longest: Count = 128  # pieces of a pair, special tokens included
     dropout: Share = 0.1  # before each layer of a head; the encoder has its own
     # λ of point, pair and list where they learn together.
     weights: Annotated[Numbers[Positive], Field(min_length=3, max_length=3)] = (1.0, 1.0, 1.0)
-    pairs: Annotated[str, one_of(("all", "hardest"))] = "hardest"  # "all": with sigmoid scores
+    pairs: Literal["all", "hardest"] = "hardest"  # "all": with sigmoid scores
     margin: Amount = 1.0
     learning_rate: Amount = 5e-5
     weight_decay: Amount = 0.01  # of matrices; biases and norms have none

@@ -66,18 +66,16 @@ class Scores:
         return self.mean["p1"]
 
     def __str__(self) -> str:
-        return self._told(1, 3)
+        return self._line(1, 3)
 
     @property
     def in_percent(self) -> str:
         """As `str`, but in percent with two digits, the way shared tasks print their scores."""
-        return self._told(100, 2)
+        return self._line(100, 2)
 
-    def _told(self, factor: int, digits: int) -> str:
-        numbers = "  ".join(
-            f"{NAMES[name]} {factor * value:.{digits}f}" for name, value in self.mean.items()
-        )
-        return f"{self.tag}: {numbers}  ({self._counts()})"
+    def _line(self, factor: int, digits: int) -> str:
+        means = (f"{NAMES[name]} {factor * x:.{digits}f}" for name, x in self.mean.items())
+        return f"{self.tag}: {'  '.join(means)}  ({self._counts()})"
 
     def _repr_html_(self) -> str:
         head = "".join(f"<th>{NAMES[name]}</th>" for name in self.mean)
@@ -114,14 +112,14 @@ def evaluate(run: Run, truth: Split | Qrels, protocol: str = "trec") -> Scores:
     labels = _labels(truth)
     if not labels:
         raise QaselError("nothing to measure: there is no question")
+    semeval = protocol == "semeval"
     _check_same(run, labels, truth.name if isinstance(truth, Split) else "the qrels")
     rankings = {
-        qid: _ordered(run.scores[qid], row, against=protocol == "trec")
-        for qid, row in labels.items()
+        qid: _ordered(run.scores[qid], row, against=not semeval) for qid, row in labels.items()
     }
     tied = sum(_tie_matters(run.scores[qid], labels[qid], rankings[qid]) for qid in labels)
     if tied > TIES_ALLOWED * len(labels):
-        rule = "against the system" if protocol == "trec" else "by file order (SemEval's rule)"
+        rule = "by file order (SemEval's rule)" if semeval else "against the system"
         warnings.warn(
             f"run {run.tag!r}: in {tied} of {len(labels)} questions an answer and a wrong one "
             f"have the same score; ties are broken {rule}",
@@ -129,12 +127,10 @@ def evaluate(run: Run, truth: Split | Qrels, protocol: str = "trec") -> Scores:
             stacklevel=2,
         )
     found = {qid: [labels[qid][cid] for cid in ranking] for qid, ranking in rankings.items()}
-    counted = found
-    if protocol == "semeval":
-        counted = {qid: flags[:SEMEVAL_CUTOFF] for qid, flags in found.items()}
-    per_question = _measure(counted)
+    cutoff = SEMEVAL_CUTOFF if semeval else None
+    per_question = _measure({qid: flags[:cutoff] for qid, flags in found.items()})
     mean = {name: math.fsum(row.values()) / len(row) for name, row in per_question.items()}
-    if protocol == "semeval":
+    if semeval:
         mean["avgrec"] = _average_recall(list(found.values()))
     if run.predicted is not None:
         mean["acc"] = _accuracy(run.predicted, labels)
@@ -177,9 +173,7 @@ def _check_same(run: Run, labels: Qrels, name: str) -> None:
 
 def _ordered(scores: Mapping[str, float], labels: Mapping[str, int], against: bool) -> list[str]:
     """Candidate ids, best first; ties non-relevant first (`against`), else in file order."""
-    if against:
-        return sorted(labels, key=lambda cid: (-scores[cid], labels[cid]))
-    return sorted(labels, key=lambda cid: -scores[cid])
+    return sorted(labels, key=lambda cid: (-scores[cid], against and labels[cid]))
 
 
 def _tie_matters(scores: Mapping[str, float], labels: Mapping[str, int], ranked: list[str]) -> bool:

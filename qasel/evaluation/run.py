@@ -1,16 +1,14 @@
 """Runs (scores of a split's candidates) and qrels (labels), in the TREC forms of trec_eval."""
 
-import gzip
 import math
-import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from qasel.datasets.base import Split
+from qasel.datasets.lines import read_lines
 from qasel.errors import QaselError
 from qasel.files import FilePath, write_whole
 
@@ -37,29 +35,28 @@ class Run:
         for qid, row in self.scores.items():
             if not row:
                 raise QaselError(f"run {self.tag!r}: question {qid!r} has no candidates")
-            if not all(map(math.isfinite, row.values())):
-                cid = next(cid for cid, score in row.items() if not math.isfinite(score))
-                raise QaselError(
-                    f"run {self.tag!r}: question {qid!r}, candidate {cid!r}: "
-                    f"score {row[cid]!r} is not a finite number"
-                )
+            for cid, score in row.items():
+                if not math.isfinite(score):
+                    raise QaselError(
+                        f"run {self.tag!r}: question {qid!r}, candidate {cid!r}: "
+                        f"score {score!r} is not a finite number"
+                    )
         if self.predicted is not None:
             self._check_predicted(self.predicted)
 
     def _check_predicted(self, predicted: Mapping[str, Mapping[str, int]]) -> None:
         for qid in {**self.scores, **predicted}:
             row, labels = self.scores.get(qid, {}), predicted.get(qid, {})
-            where = f"run {self.tag!r}: question {qid!r}"
-            if row.keys() != labels.keys():
-                cid = min(row.keys() ^ labels.keys())
-                what = "a score, but no predicted label"
-                if cid in labels:
-                    what = "a predicted label, but no score"
-                raise QaselError(f"{where}, candidate {cid!r} has {what}")
-            for cid, label in labels.items():
-                if label not in (0, 1):
-                    what = f"predicted label {label!r} is not 0 or 1"
-                    raise QaselError(f"{where}, candidate {cid!r}: {what}")
+            for cid in {**row, **labels}:
+                if cid not in labels:
+                    what = " has a score, but no predicted label"
+                elif cid not in row:
+                    what = " has a predicted label, but no score"
+                elif labels[cid] not in (0, 1):
+                    what = f": predicted label {labels[cid]!r} is not 0 or 1"
+                else:
+                    continue
+                raise QaselError(f"run {self.tag!r}: question {qid!r}, candidate {cid!r}{what}")
 
     def __repr__(self) -> str:
         scored = sum(map(len, self.scores.values()))
@@ -73,7 +70,7 @@ class Run:
         tag: str = "qasel",
         relevant_above: float | None = None,
     ) -> "Run":
-        """A run from one array `[candidates]` a question, both in the split's order.
+        """A run from one array `[candidates]` per question, both in the split's order.
 
         Candidates with a score above `relevant_above` are predicted to be relevant, if it is
         given.
@@ -205,27 +202,9 @@ def _word(text: str, what: str) -> str:
 
 def _rows(path: FilePath, form: str) -> Iterator[tuple[str, list[str]]]:
     """("file:line", columns) of each line that is not blank; refuses other numbers of columns."""
-    path = Path(path)
-    try:
-        data = path.read_bytes()
-        if data[:2] == b"\x1f\x8b":
-            data = gzip.decompress(data)
-        text = data.decode("utf-8-sig")
-    except OSError as error:
-        raise QaselError(f"{path}: cannot be read: {error.strerror or error}") from None
-    except (EOFError, zlib.error):
-        raise QaselError(f"{path}: damaged gzip file; fetch or write it again") from None
-    except UnicodeDecodeError as error:
-        raise QaselError(f"{path}: not UTF-8 text (byte {error.start})") from None
     columns = len(form.split())
-    empty = True
-    for number, line in enumerate(text.split("\n"), start=1):
+    for number, line in read_lines(path):
         row = line.split()
-        if not row:
-            continue
-        empty = False
         if len(row) != columns:
             raise QaselError(f"{path}:{number}: {len(row)} columns, not the {columns} of `{form}`")
         yield f"{path}:{number}", row
-    if empty:
-        raise QaselError(f"{path}: empty; lines of the form `{form}` are expected")

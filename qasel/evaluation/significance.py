@@ -145,24 +145,23 @@ def mean_interval(
     return mean, deviation, float(quantile * deviation / np.sqrt(len(array)))
 
 
-def _aligned(systems: Mapping[str, Values]) -> tuple[np.ndarray, int]:
+def _aligned(systems: Mapping[str, Any]) -> tuple[np.ndarray, int]:
     """Values `[systems, questions]`, aligned by question, and the number of questions."""
     (first, reference), *others = systems.items()
+    by_question = isinstance(reference, Mapping)
+    rows: list[Any] = [reference]
     for name, values in others:
-        if isinstance(values, Mapping) != isinstance(reference, Mapping):
+        if isinstance(values, Mapping) != by_question:
             raise QaselError(f"{first} and {name}: give dicts by question for both, or arrays")
-        if isinstance(values, Mapping) and isinstance(reference, Mapping):
-            different = values.keys() ^ reference.keys()
-            if different:
-                told = f"only one of {first} and {name} has question {min(different)!r}"
-                raise QaselError(told)
+        if by_question and (different := values.keys() ^ reference.keys()):
+            raise QaselError(f"only one of {first} and {name} has question {min(different)!r}")
         if len(values) != len(reference):
             raise QaselError(
                 f"{first} has {len(reference)} questions, {name} {len(values)}; "
                 "compare systems on the same questions"
             )
-    rows: list[Any] = list(systems.values())
-    if isinstance(reference, Mapping):
+        rows.append(values)
+    if by_question:
         rows = [[values[question] for question in reference] for values in rows]
     array = np.stack([_array(name, row) for name, row in zip(systems, rows, strict=True)])
     if array.shape[1] < 2:

@@ -1,4 +1,4 @@
-"""What every system is: a `Ranker`, or, as a row of a paper, a `Learner`."""
+"""What every system is: a `Ranker`."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -7,7 +7,6 @@ from typing import Any, Protocol, Self, runtime_checkable
 from qasel.datasets.base import Dataset, Split
 from qasel.errors import QaselError
 from qasel.evaluation.run import Run
-from qasel.files import FilePath
 
 
 @dataclass(frozen=True)
@@ -27,37 +26,15 @@ class History:
 
 @runtime_checkable
 class Ranker(Protocol):
-    """Anything that learns from a split (or needs not) and ranks the candidates of another."""
+    """Anything that learns from a split (or needs not) and ranks the candidates of another.
 
-    def fit(self, train: Split, dev: Split | None = None) -> History:
-        """Learn from `train`; choose among epochs or settings by `dev`, if at all."""
-        ...
-
-    def rank(self, split: Split) -> Run:
-        """Score every candidate of `split`; labels are not looked at."""
-        ...
-
-    def save(self, path: FilePath) -> None:
-        """Write all that `rank` needs into the folder `path`; nothing is pickled."""
-        ...
-
-    @classmethod
-    def load(cls, path: FilePath) -> Self:
-        """The ranker that was saved in the folder `path`."""
-        ...
-
-
-class Learner(Protocol):
-    """A ranker as a paper's room makes it, from a recipe, word vectors and a device.
-
-    It has to have a dev split, and its class reads it back by `load(folder, vectors, device)`.
+    Those of a paper's room are made from a recipe, word vectors and a device, by which `load` also
+    reads them back. Their `fit` wants a dev split, and takes a folder for checkpoints, from which
+    a killed run goes on; and, where the data set has any, auxiliary `tasks` and `articles`.
     """
 
-    def fit(self, train: Split, dev: Split, folder: Path | None = None, **more: Any) -> History:
-        """Learn; a folder is for checkpoints, from which a killed run goes on.
-
-        Where the data set has auxiliary tasks, they come as `tasks`, and `articles` likewise.
-        """
+    def fit(self, train: Split, *args: Any, **more: Any) -> History:
+        """Learn from `train`; choose among epochs or settings by a dev split, if at all."""
         ...
 
     def rank(self, split: Split) -> Run:
@@ -65,7 +42,12 @@ class Learner(Protocol):
         ...
 
     def save(self, folder: Path) -> None:
-        """Write the model; nothing is pickled."""
+        """Write all that `rank` needs into a folder; nothing is pickled."""
+        ...
+
+    @classmethod
+    def load(cls, folder: Path, *args: Any) -> Self:
+        """The ranker that was saved in a folder."""
         ...
 
 

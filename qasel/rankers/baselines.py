@@ -1,4 +1,4 @@
-"""Rankers that need no training to speak of: the floor below which no system should fall.
+"""Rankers that need next to no training: the floor below which no system should fall.
 
 Words are those of `qasel.text.tokenize` (lower-cased; punctuation counts as words).
 No stop words are removed anywhere; idf does that work where it is used.
@@ -8,7 +8,6 @@ import hashlib
 import json
 import math
 import time
-from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Collection, Iterator
 from pathlib import Path
@@ -28,7 +27,7 @@ FILE = "ranker.json"
 """The file, in the folder of a saved baseline, that holds its name and state."""
 
 
-class Baseline(ABC):
+class Baseline:
     """What the baselines share. `state` is all that `rank` needs, as JSON can hold it."""
 
     name: ClassVar[str]
@@ -50,9 +49,13 @@ class Baseline(ABC):
         """Score every candidate of `split`."""
         return Run.from_scores(split, self.scores(as_split(split)), self.name)
 
-    @abstractmethod
     def scores(self, split: Split) -> list[Any]:
-        """One array `[candidates]` a question."""
+        """Scores of a split's candidates, one array `[candidates]` per question."""
+        return [self.of_question(question) for question in split]
+
+    def of_question(self, question: Question) -> Any:
+        """Scores `[candidates]` of one question, for a baseline that looks at no other."""
+        raise NotImplementedError
 
     def save(self, path: FilePath) -> None:
         """Write `ranker.json` into the folder `path`."""
@@ -82,9 +85,9 @@ class Constant(Baseline):
 
     name = "constant"
 
-    def scores(self, split: Split) -> list[Any]:
-        """Zeros, `[candidates]` a question."""
-        return [np.zeros(len(question.candidates)) for question in split]
+    def of_question(self, question: Question) -> np.ndarray:
+        """Zeros."""
+        return np.zeros(len(question.candidates))
 
 
 class FileOrder(Baseline):
@@ -95,9 +98,9 @@ class FileOrder(Baseline):
 
     name = "file-order"
 
-    def scores(self, split: Split) -> list[Any]:
-        """Minus the place in the file, `[candidates]` a question."""
-        return [[-candidate.place for candidate in question.candidates] for question in split]
+    def of_question(self, question: Question) -> list[int]:
+        """Minus the place in the file."""
+        return [-candidate.place for candidate in question.candidates]
 
 
 class RandomRanker(Baseline):
@@ -111,11 +114,8 @@ class RandomRanker(Baseline):
             raise QaselError(f"seed {seed} is negative; give 0 or more")
         self.state = {"seed": seed}
 
-    def scores(self, split: Split) -> list[Any]:
-        """Draws from 0..1, `[candidates]` a question."""
-        return [self._draw(question) for question in split]
-
-    def _draw(self, question: Question) -> np.ndarray:
+    def of_question(self, question: Question) -> np.ndarray:
+        """Draws from 0..1."""
         digest = hashlib.sha256(question.id.encode("utf-8")).digest()
         generator = np.random.default_rng([self.state["seed"], int.from_bytes(digest[:8])])
         places = np.argsort([candidate.place for candidate in question.candidates], kind="stable")
@@ -135,7 +135,7 @@ class SemEvalRandom(Baseline):
     name = "semeval-random"
 
     def scores(self, split: Split) -> list[Any]:
-        """Draws from 0..2, `[candidates]` a question."""
+        """Draws from 0..2."""
         draws = _drand48()
         rows = []
         for question in split:
@@ -162,11 +162,8 @@ class WordOverlap(Baseline):
         """What shared words are worth."""
         return float(len(words))
 
-    def scores(self, split: Split) -> list[Any]:
-        """Weights of the shared words, `[candidates]` a question."""
-        return [self._overlap(question) for question in split]
-
-    def _overlap(self, question: Question) -> list[float]:
+    def of_question(self, question: Question) -> list[float]:
+        """Weights of the shared words."""
         asked = frozenset(tokenize(question.text))
         return [self.weight(asked.intersection(tokenize(c.text))) for c in question.candidates]
 
@@ -217,7 +214,7 @@ class BM25(Baseline):
         return {**self.state, "background": _sentences(train)}
 
     def scores(self, split: Split) -> list[Any]:
-        """Index the different sentences, then score, `[candidates]` a question."""
+        """Index the different sentences, then score."""
         texts = list(dict.fromkeys([*_sentences(split), *self.state["background"]]))
         row = {text: number for number, text in enumerate(texts)}
         corpus = [tokenize(text) for text in texts]

@@ -9,7 +9,6 @@ from qasel.papers import paper as room
 from qasel.results.grid import changed
 from qasel.results.ledger import Row, read_ledger
 from qasel.results.tables import markdown_table, pick
-from qasel.training.recipe import before
 
 
 def varied(
@@ -28,7 +27,7 @@ def varied(
         default = room(paper).recipe(
             variant, dataset, vectors=recipe["vectors"], seed=recipe["seed"]
         )
-        unsaid = before(type(default))  # an older recipe has none of the fields that came later
+        unsaid = default.added  # an older recipe has none of the fields that came later
         whole = unsaid | recipe
         if unsaid | default.as_dict() | {setting: whole.get(setting)} == whole:
             values = found.setdefault(recipe["vectors"], {})

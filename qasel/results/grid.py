@@ -8,7 +8,7 @@ from typing import Any
 from qasel.errors import QaselError
 from qasel.papers import configured
 from qasel.papers import paper as room
-from qasel.training.recipe import Recipe, before
+from qasel.training.recipe import Recipe
 
 ALL = "all"
 """The variant that stands for every row of a paper."""
@@ -92,6 +92,6 @@ def changed(recipe: Mapping[str, Any]) -> str:
     own = room(recipe["paper"]).recipe(
         recipe["variant"], recipe["dataset"], scale=recipe["scale"], seed=recipe["seed"]
     )
-    unsaid = before(type(own))  # not written down where they are as they were
+    unsaid = own.added  # not written down where they are as they were
     plain, whole = unsaid | own.as_dict() | {"scale": "paper"}, unsaid | dict(recipe)
     return ", ".join(f"{key}={value}" for key, value in whole.items() if plain.get(key) != value)

@@ -17,7 +17,7 @@ from qasel.errors import QaselError
 from qasel.evaluation import Run, evaluate
 from qasel.files import FilePath, require_writable, write_whole
 from qasel.locations import results_dir
-from qasel.rankers.base import Learner, Ranker
+from qasel.rankers.base import Ranker
 from qasel.results.ledger import Row, code_revision, place_of, versions
 from qasel.text import Vectors, load_vectors, tokenize
 from qasel.text.encoders import own_fingerprint
@@ -25,7 +25,7 @@ from qasel.text.vectors import CONTEXTS, KNOWN, completed
 from qasel.training import Recipe, describe_device
 from qasel.training.trainer import forget
 
-MakeRanker = Callable[[Recipe, Vectors, torch.device], Learner]
+MakeRanker = Callable[[Recipe, Vectors, torch.device], Ranker]
 
 
 def measure(
@@ -164,7 +164,7 @@ def _same_inputs(folder: Path, name: str, now: str, known: str | None = None) ->
         )
 
 
-def timed_run(ranker: Learner | Ranker, split: Split) -> tuple[Run, float]:
+def timed_run(ranker: Ranker, split: Split) -> tuple[Run, float]:
     """The run of a split, and how many candidates were ranked a second."""
     started = time.perf_counter()
     run = ranker.rank(split)

@@ -139,12 +139,6 @@ class EncodedSplit:
         return len(self.split)
 
     @cached_property
-    def words(self) -> int:
-        """Words of all pairs, the question counted once a pair: the work of one pass."""
-        per_question = self.questions.length * self.count
-        return int(per_question.sum() + self.answers.length.sum())
-
-    @cached_property
     def sizes(self) -> Tensor:
         """What pairs of about the same size share a tile by, `[all pairs]`: the answers' length."""
         return self.answers.length
@@ -201,8 +195,7 @@ class PairedSplit(EncodedSplit):
     """A split whose tiles hold pairs of about the same length, question and candidate together.
 
     A transformer reads them as one row, and computes as much at padding as anywhere else: tiles
-    are small. On WikiQA's lists, ten questions a batch, a sixth of what it reads is padding;
-    tiles as other networks have them would be two fifths padding.
+    are small (docs/notes/yardsticks.md).
     """
 
     tile_pairs: ClassVar[dict[str, int]] = {"cpu": 16, "cuda": 64}

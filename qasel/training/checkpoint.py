@@ -5,7 +5,6 @@ import os
 from pathlib import Path
 from typing import Any
 
-import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor
@@ -20,7 +19,8 @@ def save(path: Path, tensors: dict[str, Tensor], values: dict[str, Any]) -> None
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     aside = path.with_name(f".{path.name}.{os.getpid()}")
-    plain = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
+    # Copies on the CPU: safetensors refuses tensors that share memory.
+    plain = {name: tensor.detach().cpu().clone().contiguous() for name, tensor in tensors.items()}
     try:
         save_file(plain, aside, metadata={"values": json.dumps(values)})
         # safetensors lets nobody else read its files; these are no more secret than their folder.
@@ -44,31 +44,10 @@ def load(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
     return tensors, values
 
 
-def require_same(folder: Path, values: dict[str, Any], learnt_from: str) -> None:
-    """Raise `QaselError` if a checkpoint's values tell that it was learnt from something else."""
-    # Older checkpoints do not say.
-    if values.get("learnt_from") not in (None, "", learnt_from):
+def require_same(folder: Path, known: str | None, learnt_from: str) -> None:
+    """Raise `QaselError` if what a checkpoint was learnt from is `known`, and something else."""
+    if known not in (None, "", learnt_from):  # older checkpoints do not say
         raise QaselError(
             f"{folder}: holds a network that learns from other data or word vectors, or by other "
             "settings; remove that folder, or give another one"
         )
-
-
-def optimizer_tensors(optimizer: torch.optim.Optimizer) -> dict[str, Tensor]:
-    """The optimiser's state as named tensors."""
-    state = optimizer.state_dict()["state"]
-    return {
-        f"optimizer.{parameter}.{name}": torch.as_tensor(value)
-        for parameter, entries in state.items()
-        for name, value in entries.items()
-    }
-
-
-def restore_optimizer(optimizer: torch.optim.Optimizer, tensors: dict[str, Tensor]) -> None:
-    """Put back what `optimizer_tensors` gave."""
-    state: dict[int, dict[str, Tensor]] = {}
-    for key, tensor in tensors.items():
-        if key.startswith("optimizer."):
-            _, parameter, name = key.split(".", 2)
-            state.setdefault(int(parameter), {})[name] = tensor
-    optimizer.load_state_dict({**optimizer.state_dict(), "state": state})

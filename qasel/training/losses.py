@@ -1,11 +1,12 @@
-"""Ranking losses over padded lists `[questions, candidates]`: point, pair, list, and AP.
+"""Ranking losses over padded lists `[questions, candidates]`, and networks with several of them.
 
-The first three are those of Gao et al. 2020, whose equations are cited. All return a mean over
-the questions of the batch. `labels` are 0 or 1 (0 at padding), `mask` is true where there is a
-candidate. Padding never counts.
+The point, pair and list losses are those of Gao et al. 2020, whose equations are cited. All return
+a mean over the questions of the batch. `labels` are 0 or 1 (0 at padding), `mask` is true where
+there is a candidate. Padding never counts. To add a loss, write it here and name it in `LOSSES`.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -13,11 +14,10 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from qasel.errors import QaselError
-from qasel.layers.heads import Head
 from qasel.training.loss_augmented import harmonic, structured_hinge
 
 
-def point_loss(scores: Tensor, labels: Tensor, mask: Tensor) -> Tensor:
+def point_loss(scores: Tensor, labels: Tensor, mask: Tensor, **_: Any) -> Tensor:
     """Cross entropy of each candidate's label, averaged over its list (equation 6).
 
     `scores` are log odds: the softmax over two classes depends on nothing but
@@ -27,7 +27,9 @@ def point_loss(scores: Tensor, labels: Tensor, mask: Tensor) -> Tensor:
     return ((loss * mask).sum(1) / mask.sum(1)).mean()
 
 
-def pair_loss(scores: Tensor, labels: Tensor, mask: Tensor, margin: float, pairs: str) -> Tensor:
+def pair_loss(
+    scores: Tensor, labels: Tensor, mask: Tensor, margin: float, pairs: str, **_: Any
+) -> Tensor:
     """Hinge loss of positive against negative candidates (equation 8).
 
     `pairs="all"`: every positive against every negative, scores squashed by a
@@ -50,16 +52,15 @@ def pair_loss(scores: Tensor, labels: Tensor, mask: Tensor, margin: float, pairs
     return (loss.sum((1, 2)) / counts.sum((1, 2)).clamp(min=1)).mean()
 
 
-def list_loss(scores: Tensor, labels: Tensor, mask: Tensor, mean: str = "batch") -> Tensor:
+def list_loss(
+    scores: Tensor, labels: Tensor, mask: Tensor, mean: str = "batch", **_: Any
+) -> Tensor:
     """KL from the normalised labels to the softmax of the scores (equation 9).
 
-    The printed order KL(p || Y) is infinite wherever a label is 0; this is
-    KL(Y || p). `mean="list"` divides each list's KL by its own length, as
-    printed, which makes long lists, the hard ones, count least. `mean="batch"`
-    divides by the mean length in the batch: the same size, but all lists count
-    alike. `mean="none"` does not divide: KL as it is defined, which beside the two
-    other losses weighs as much more as the lists are long. A list without a
-    positive has no target and adds 0.
+    The printed order KL(p || Y) is infinite wherever a label is 0; this is KL(Y || p).
+    `mean="list"` divides each list's KL by its own length, as printed, so that long lists count
+    least; `mean="batch"` by the mean length in the batch, so that all count alike; `mean="none"`
+    does not divide. A list without a positive has no target and adds 0.
     """
     log_p = F.log_softmax(scores.masked_fill(~mask, -torch.inf), dim=1)
     target = labels / labels.sum(1, keepdim=True).clamp(min=1)
@@ -72,48 +73,7 @@ def list_loss(scores: Tensor, labels: Tensor, mask: Tensor, mean: str = "batch")
     return terms.sum() / mask.sum()
 
 
-def level_loss(
-    kind: str,
-    scores: Tensor,
-    labels: Tensor,
-    mask: Tensor,
-    *,
-    margin: float,
-    pairs: str,
-    mean: str = "batch",
-) -> Tensor:
-    """The loss that trains a ranking level, by its name in `qasel.layers.heads.LOSSES`."""
-    if kind == "point":
-        return point_loss(scores, labels, mask)
-    if kind == "pair":
-        return pair_loss(scores, labels, mask, margin, pairs)
-    if kind == "ap":
-        return ap_loss(scores, labels, mask)
-    if kind == "list":
-        return list_loss(scores, labels, mask, mean)
-    raise QaselError(f"no loss {kind!r}: `level_loss` does not know it")
-
-
-def joint_loss(
-    heads: Iterable[Head],
-    scores: Mapping[str, Tensor],
-    labels: Tensor,
-    mask: Tensor,
-    weights: Mapping[str, float],
-    **how: Any,
-) -> dict[str, Tensor]:
-    """The `level_loss` of each head by its name, and as "loss" their weighted sum (equation 10).
-
-    A head without a weight has weight 1.
-    """
-    parts = {
-        head.name: level_loss(head.loss, scores[head.name], labels, mask, **how) for head in heads
-    }
-    first, *others = (weights.get(name, 1.0) * part for name, part in parts.items())
-    return {"loss": sum(others, first), **parts}
-
-
-def ap_loss(scores: Tensor, labels: Tensor, mask: Tensor) -> Tensor:
+def ap_loss(scores: Tensor, labels: Tensor, mask: Tensor, **_: Any) -> Tensor:
     """Structured hinge loss of 1 − AP, the most violating ranking found exactly.
 
     The objective of Haponchyk and Moschitti (equation 4, position weights 1 / j) with the
@@ -134,3 +94,76 @@ def ap_loss(scores: Tensor, labels: Tensor, mask: Tensor) -> Tensor:
     moved = (real * torch.from_numpy(gradient).to(real)).sum()
     total = moved - moved.detach() + float(values.sum())
     return total / len(scores)
+
+
+LOSSES: dict[str, Callable[..., Tensor]] = {
+    "point": point_loss,
+    "pair": pair_loss,
+    "list": list_loss,
+    "ap": ap_loss,
+}
+LEVELS = ("point", "pair", "list")
+"""The levels of ranking of Gao et al. 2020."""
+
+
+@dataclass(frozen=True)
+class Head:
+    """A ranking level: its `name`, the `loss` that trains it, and the heads it `reads`.
+
+    A head has features r of its own; its enhanced features r̂ put those of the heads that it
+    reads before its own (Gao et al. 2020, equations 11-15).
+    """
+
+    name: str
+    loss: str
+    reads: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Scheme:
+    """The heads of a variant, in order (a head reads earlier ones), and the one that ranks."""
+
+    heads: tuple[Head, ...]
+    ranks: str
+
+    def __post_init__(self) -> None:
+        earlier: set[str] = set()
+        for head in self.heads:
+            if head.loss not in LOSSES:
+                known = ", ".join(LOSSES)
+                raise QaselError(f"head {head.name!r}: unknown loss {head.loss!r}; known: {known}")
+            if not set(head.reads) <= earlier:
+                raise QaselError(f"head {head.name!r} reads a head that does not come before it")
+            earlier.add(head.name)
+        if self.ranks not in earlier:
+            raise QaselError(f"no head {self.ranks!r} to rank with")
+
+    def sources(self, name: str) -> tuple[str, ...]:
+        """The heads whose features make up r̂ of head `name`, its own last."""
+        head = next(head for head in self.heads if head.name == name)
+        read = [source for other in head.reads for source in self.sources(other)]
+        return (*read, name)
+
+
+POINT, PAIR, LIST = (Head(level, level) for level in LEVELS)
+PROGRESSIVE = Scheme(
+    (POINT, Head("pair", "pair", ("point",)), Head("list", "list", ("pair",))), "list"
+)
+"""PRI(list), equation 14: each level reads the one before."""
+
+
+def joint_loss(
+    heads: Iterable[Head],
+    scores: Mapping[str, Tensor],
+    labels: Tensor,
+    mask: Tensor,
+    weights: Mapping[str, float],
+    **how: Any,
+) -> dict[str, Tensor]:
+    """The loss of each head by its name, and as "loss" their weighted sum (equation 10).
+
+    A head without a weight has weight 1; `how` are the settings that losses read.
+    """
+    parts = {head.name: LOSSES[head.loss](scores[head.name], labels, mask, **how) for head in heads}
+    first, *others = (weights.get(name, 1.0) * part for name, part in parts.items())
+    return {"loss": sum(others, first), **parts}

@@ -1,4 +1,4 @@
-"""A baseline as a recipe runs it: next to nothing to train, saved with its recipe."""
+"""Rankers made from a recipe: what they share, baselines, and networks that score whole lists."""
 
 import hashlib
 from abc import ABC, abstractmethod
@@ -11,34 +11,77 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from qasel.datasets.base import Split
+from qasel.datasets.base import Candidate, Question, Split
 from qasel.errors import QaselError
 from qasel.evaluation import Run, evaluate
 from qasel.products import by_onednn
+from qasel.rankers import BASELINES, RandomRanker
 from qasel.rankers.base import History, as_split
-from qasel.rankers.baselines import Baseline
 from qasel.text import Vectors, Vocabulary, tokenize
 from qasel.text.contextual import contextual_vectors
 from qasel.text.encoders import Encoder, Subwords, load_encoder, own_fingerprint
 from qasel.training import checkpoint
-from qasel.training.batching import Batch, EncodedSplit, PairedSplit
+from qasel.training.batching import Batch, EncodedSplit, PairedSplit, Tile
 from qasel.training.devices import seed_all
 from qasel.training.recipe import Recipe, of_this_version, read_recipe, recipe_from, write_recipe
 from qasel.training.trainer import Schedule, TrainingData, forget, train
 
+MODEL = "model.safetensors"
+RANK_BATCH, RANK_PAIRS = 60, 6_000
+"""Questions a batch when only ranking, and pairs where lists are long (a list is never cut)."""
 
-class Reference(ABC):
-    """One of `qasel.rankers` under a name of its own; vectors and device are not used."""
+
+class RecipeRanker(ABC):
+    """A ranker of a paper's room: made from a recipe, word vectors and a device, and saved so."""
+
+    recipe_type: type[Recipe]
+    recipe: Any  # of that type
+
+    def __init__(self, recipe: Recipe, vectors: Vectors, device: torch.device | str) -> None:
+        self.recipe = recipe
+        self.vectors = vectors
+        self.device = torch.device(device)
+
+    @abstractmethod
+    def state(self) -> tuple[dict[str, Tensor], dict[str, Any]]:
+        """All that `rank` needs beside the recipe: tensors, and values that JSON can hold."""
+
+    @abstractmethod
+    def restore(self, tensors: dict[str, Tensor], values: dict[str, Any]) -> None:
+        """Take what `state` gave."""
+
+    def save(self, folder: Path) -> None:
+        """Write recipe and model into a folder; nothing is pickled."""
+        tensors, values = self.state()
+        # The model last: a folder with one is taken for whole.
+        write_recipe(folder, self.recipe)
+        checkpoint.save(Path(folder) / MODEL, tensors, {"recipe": self.recipe.as_dict(), **values})
+
+    @classmethod
+    def load(cls, folder: Path, vectors: Vectors, device: torch.device | str) -> Self:
+        """Read what `save` wrote; `vectors` serve words that the model has not met.
+
+        Raises `QaselError` for a folder that another version of the code wrote.
+        """
+        tensors, values = checkpoint.load(Path(folder) / MODEL)
+        with of_this_version(folder):
+            ranker = cls(recipe_from(values["recipe"], cls.recipe_type), vectors, device)
+            ranker.restore(tensors, values)
+        return ranker
+
+
+class Reference:
+    """A baseline of `qasel.rankers` as a recipe runs it; vectors and device are not used.
+
+    The recipe's `baseline` names it. Only the random one depends on the seed.
+    """
 
     recipe_type: type[Recipe]
 
-    def __init__(self, recipe: Recipe, vectors: Vectors, device: torch.device) -> None:
+    def __init__(self, recipe: Any, vectors: Vectors, device: torch.device | str) -> None:
         self.recipe = recipe
-        self.ranker = self.make()
-
-    @abstractmethod
-    def make(self) -> Baseline:
-        """The baseline of the recipe, as it is before it has seen a text."""
+        kind = BASELINES[recipe.baseline]
+        self.ranker = kind(recipe.seed) if kind is RandomRanker else kind()
 
     def fit(self, train_split: Split, dev_split: Split, folder: Path | None = None) -> History:
         """Learn word counts where the baseline has such; labels are not looked at."""
@@ -54,20 +97,32 @@ class Reference(ABC):
         self.ranker.save(folder)
 
     @classmethod
-    def load(cls, folder: Path, vectors: Vectors, device: torch.device) -> Self:
+    def load(cls, folder: Path, vectors: Vectors, device: torch.device | str) -> Self:
         """Read what `save` wrote."""
         found = cls(recipe_from(read_recipe(folder), cls.recipe_type), vectors, device)
         found.ranker = type(found.ranker).load(folder)
         return found
 
 
-MODEL = "model.safetensors"
-RANK_BATCH, RANK_PAIRS = 60, 6_000
-"""Questions a batch when only ranking, and pairs where lists are long (a list is never cut)."""
+def by_variant(kind_of: Callable[[str], type]) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """A room's `ranker(recipe, vectors, device)` and `load(folder, vectors, device)`.
+
+    `kind_of` gives the class of a variant.
+    """
+
+    def ranker(recipe: Recipe, vectors: Vectors, device: torch.device | str) -> Any:
+        """The ranker of a recipe, untrained."""
+        return kind_of(recipe.variant)(recipe, vectors, device)
+
+    def load(folder: Path, vectors: Vectors, device: torch.device | str) -> Any:
+        """A ranker that was saved in a folder."""
+        return kind_of(read_recipe(folder)["variant"]).load(folder, vectors, device)  # type: ignore[attr-defined]
+
+    return ranker, load
 
 
-class NeuralRanker(ABC):
-    """A network that scores whole lists, made from a recipe.
+class NeuralRanker(RecipeRanker):
+    """A network that scores whole lists.
 
     Subclasses say what the network is (`build`), what it minimises (`losses`),
     how it scores (`scores`) and for how long it learns (`schedule`). The network
@@ -77,18 +132,14 @@ class NeuralRanker(ABC):
     the network does not have the encoder in it: its vectors of the pieces come with the batches.
     """
 
-    recipe_type: type[Recipe]
-    rate_name: str = "learning_rate"  # the setting that `rate` is
-    recipe: Any  # of that type, with that setting and a `vectors_rate`
+    rate_name: str = "learning_rate"  # the setting of the recipe that `rate` is
     network: Any  # what `build` gives
     vocabulary: Vocabulary | Subwords
     encoder: Encoder | None
     learnt_from: str = ""  # a fingerprint of the data and the word vectors
 
     def __init__(self, recipe: Recipe, vectors: Vectors, device: torch.device | str) -> None:
-        self.recipe = recipe
-        self.vectors = vectors
-        self.device = torch.device(device)
+        super().__init__(recipe, vectors, device)
         name = getattr(recipe, "encoder", "")
         self.frozen = getattr(recipe, "frozen", False)
         self.encoder = load_encoder(name) if name or self.frozen else None
@@ -96,11 +147,7 @@ class NeuralRanker(ABC):
 
     @abstractmethod
     def build(self, vectors: Tensor) -> nn.Module:
-        """The untrained network for these word vectors `[words, size]`."""
-
-    def start(self, vectors: Tensor) -> nn.Module:
-        """The network as training finds it; the untrained one, unless it learnt before."""
-        return self.build(vectors)
+        """The network before training, for these word vectors `[words, size]`."""
 
     @abstractmethod
     def losses(self, batch: Batch) -> dict[str, Tensor]:
@@ -109,6 +156,11 @@ class NeuralRanker(ABC):
     @abstractmethod
     def scores(self, batch: Batch) -> Tensor:
         """The scores to rank by, `[questions, candidates]`."""
+
+    def schedule(self) -> Schedule:
+        """How long to train: early stopping, with the recipe's epochs and patience."""
+        r = self.recipe
+        return Schedule(r.epochs, r.patience, r.batch, r.seed)
 
     @property
     def rate(self) -> float:
@@ -128,10 +180,6 @@ class NeuralRanker(ABC):
         """The numbers that training sets; word vectors that stay fixed are not among them."""
         groups = self.optimizer().param_groups
         return sum(tensor.numel() for group in groups for tensor in group["params"])
-
-    @abstractmethod
-    def schedule(self) -> Schedule:
-        """Epochs, patience, batch size and seed of the recipe."""
 
     def fit(
         self,
@@ -167,7 +215,7 @@ class NeuralRanker(ABC):
         self.vocabulary = self._numbering(word for split in splits for word in _words(split))
         seed_all(self.recipe.seed, 0)
         matrix = torch.from_numpy(self.vectors.of(self._known()))
-        self.network = self.start(matrix).to(self.device)
+        self.network = self.build(matrix).to(self.device)
         self.learnt_from = self._inputs(*splits)
 
     def as_stage(self, train_split: Split, dev_split: Split, folder: Path | None) -> Self:
@@ -180,9 +228,7 @@ class NeuralRanker(ABC):
         place = folder.parent / self.recipe.slug if folder else None
         if place and (place / MODEL).exists():
             stage = self.load(place, self.vectors, self.device)
-            checkpoint.require_same(
-                place, {"learnt_from": stage.learnt_from}, self._inputs(train_split, dev_split)
-            )
+            checkpoint.require_same(place, stage.learnt_from, self._inputs(train_split, dev_split))
             return stage
         self.fit(train_split, dev_split, place)
         if place:
@@ -215,6 +261,13 @@ class NeuralRanker(ABC):
         self.network.eval()
         return self._on_device(split)
 
+    def pair(self, question: str, answer: str) -> Tile:
+        """One pair, typed or taken from the data, as the trained network reads it."""
+        candidates = (Candidate("c", answer, None, 0),)
+        data = self.encode(Split("pair", (Question("q", question, candidates),)))
+        (tile,) = data.batch(torch.tensor([0], device=self.device)).tiles
+        return tile
+
     def _on_device(self, split: Split) -> EncodedSplit:
         if not (self.encoder and self.frozen):
             kind = PairedSplit if self.encoder else EncodedSplit
@@ -222,33 +275,18 @@ class NeuralRanker(ABC):
         found = contextual_vectors(self.encoder, split.texts, device=self.device)
         return EncodedSplit(split, found, self.device, torch.from_numpy(found.matrix))
 
-    def save(self, folder: Path) -> None:
-        """Write recipe, vocabulary and weights to a folder."""
-        folder = Path(folder)
-        values = {
-            "recipe": self.recipe.as_dict(),
-            "words": self._known()[1:],
-            "learnt_from": self.learnt_from,
-        }
-        # The model last: a folder with one is taken for whole.
-        write_recipe(folder, self.recipe)
-        checkpoint.save(folder / MODEL, self.network.state_dict(), values)
+    def state(self) -> tuple[dict[str, Tensor], dict[str, Any]]:
+        """Weights and vocabulary."""
+        values = {"words": self._known()[1:], "learnt_from": self.learnt_from}
+        return self.network.state_dict(), values
 
-    @classmethod
-    def load(cls, folder: Path, vectors: Vectors, device: torch.device) -> Self:
-        """Read what `save` wrote; `vectors` serve words that the model has not met.
-
-        Raises `QaselError` for a folder that another version of the code wrote.
-        """
-        weights, values = checkpoint.load(Path(folder) / MODEL)
-        with of_this_version(folder):
-            ranker = cls(recipe_from(values["recipe"], cls.recipe_type), vectors, device)
-            ranker.vocabulary = ranker._numbering(values["words"])
-            ranker.network = ranker.build(weights["vectors"]).to(device)
-            ranker.network.load_state_dict(weights)
-            ranker.learnt_from = values.get("learnt_from", "")
-        ranker.network.eval()
-        return ranker
+    def restore(self, tensors: dict[str, Tensor], values: dict[str, Any]) -> None:
+        """Make the network as it was saved."""
+        self.vocabulary = self._numbering(values["words"])
+        self.network = self.build(tensors["vectors"]).to(self.device)
+        self.network.load_state_dict(tensors)
+        self.network.eval()
+        self.learnt_from = values.get("learnt_from", "")
 
     def _numbering(self, words: Iterable[str] = ()) -> Vocabulary | Subwords:
         """What turns texts into numbers: the words given, or the encoder's pieces."""
@@ -277,16 +315,23 @@ class NeuralRanker(ABC):
     def _run(self, data: EncodedSplit) -> Run:
         return self.run_of(data, self.scores, self.recipe.slug)
 
-    @torch.inference_mode()
     def run_of(self, data: EncodedSplit, scores: Callable[[Batch], Tensor], tag: str) -> Run:
         """A run of the scores `[questions, candidates]` that a function gives each batch."""
-        rows: list[np.ndarray] = []
         with self._products():
-            for batch in data.batches(RANK_BATCH, pairs=RANK_PAIRS):
-                table = scores(batch).float().cpu().numpy()
-                counts = batch.mask.sum(1).tolist()
-                rows += [row[:count] for row, count in zip(table, counts, strict=True)]
-        return Run.from_scores(data.split, rows, tag)
+            return Run.from_scores(data.split, self.rows_of(data, scores), tag)
+
+    @torch.inference_mode()
+    def rows_of(self, data: EncodedSplit, values: Callable[[Batch], Tensor]) -> list[np.ndarray]:
+        """What a function gives each batch, `[questions, candidates, …]`, without the padding.
+
+        One float64 array `[candidates, …]` per question.
+        """
+        rows: list[np.ndarray] = []
+        for batch in data.batches(RANK_BATCH, pairs=RANK_PAIRS):
+            table = values(batch).double().cpu().numpy()
+            counts = batch.mask.sum(1).tolist()
+            rows += [row[:count] for row, count in zip(table, counts, strict=True)]
+        return rows
 
     def _products(self) -> AbstractContextManager[None]:
         """A transformer's products are large enough for oneDNN, other networks' are not."""

@@ -1,18 +1,17 @@
 """A `Recipe` names everything that a run depends on."""
 
 import ast
-import dataclasses
 import difflib
 import hashlib
 import json
-import math
-import sys
 import textwrap
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Self, TypeVar
+from typing import Annotated, Any, ClassVar, Self, TypeVar, get_args
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic_core import ErrorDetails, PydanticCustomError
 
 from qasel.datasets import Dataset, load_dataset
 from qasel.datasets.registry import COLLECTIONS
@@ -21,37 +20,77 @@ from qasel.files import FilePath, write_whole
 
 SCALES = ("paper", "quick")
 _AXES = ("paper", "variant", "dataset", "seed")  # which run it is: options, and no settings
-_MOST = 2**31 - 1
 _LARGEST = 1e30  # well inside float32, as optimisers divide a rate (Adam by 0.1 at first)
 _WANTED = {
-    int: "a whole number",
-    float: "a number such as 0.5",
-    tuple: "numbers such as 1,2,3 (one alone: 1,)",
-    bool: "True or False",
-    str: "a text",
+    "int_type": "a whole number",
+    "float_type": "a number such as 0.5",
+    "bool_type": "True or False",
+    "string_type": "a text",
+    "names_type": "names such as a,b",
+    "tuple_type": "numbers such as 1,2,3 (one alone: 1,)",
 }
+_LIMITS = {
+    "greater_than_equal": "must be at least {ge:g}",
+    "greater_than": "must be above {gt:g}",
+    "less_than_equal": "must be at most {le}",
+    "less_than": "must be below {lt:g}",
+    "too_short": "must name {min_length} or more",
+    "too_long": "must name no more than {max_length}",
+}
+"""pydantic's errors in the words of `qasel`: of the wrong type, and out of bounds."""
+
+Count = Annotated[int, Field(ge=1, le=2**31 - 1)]
+Natural = Annotated[int, Field(ge=0, le=2**31 - 1)]
+Amount = Annotated[float, Field(ge=0, le=_LARGEST)]
+Positive = Annotated[float, Field(gt=0, le=_LARGEST)]
+Share = Annotated[float, Field(ge=0, lt=1)]
 
 
-def added(default: Any, before: Any) -> Any:
-    """A field that came later: recipes without it were as with the value `before`.
+def one_of(known: Collection[str]) -> BeforeValidator:
+    """Annotation of a text, or of a part of a tuple, that has to be one of some names.
 
-    Where it has that value it is not written down, so older recipes keep their hash.
+    `Literal` serves where the names stand with the field.
     """
-    return dataclasses.field(default=default, metadata={"before": before})
+
+    def check(value: Any) -> Any:
+        if value not in tuple(known):
+            raise PydanticCustomError("unknown", "{known}", {"known": ", ".join(known)})
+        return value
+
+    return BeforeValidator(check)
 
 
-def before(kind: "type[Recipe]") -> dict[str, Any]:
-    """What the `added` fields of a kind of recipe were before they were there."""
-    fields = dataclasses.fields(kind)
-    return {f.name: f.metadata["before"] for f in fields if "before" in f.metadata}
+def _as_names(value: Any) -> Any:
+    """`a, b` or a list → a tuple of names."""
+    if isinstance(value, str):
+        return tuple(name for part in value.split(",") if (name := part.strip()))
+    if not isinstance(value, list | tuple):
+        raise PydanticCustomError("names_type", "")
+    return tuple(value)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Recipe:
+def _as_tuple(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value
+
+
+Part = TypeVar("Part")
+Names = Annotated[tuple[Part, ...], BeforeValidator(_as_names)]
+Numbers = Annotated[tuple[Part, ...], BeforeValidator(_as_tuple)]
+
+
+class Recipe(BaseModel):
     """What a run depends on; a paper's recipe adds its hyperparameters.
 
     The defaults of a paper's recipe are the paper's settings. Two recipes with
-    the same `hash` give the same scores on the same machine.
+    the same `hash` give the same scores on the same machine. Raises `QaselError`
+    for a value that a field does not take.
+    """
+
+    model_config = ConfigDict(frozen=True, strict=True, extra="forbid")
+    added: ClassVar[Mapping[str, Any]] = {}
+    """Fields that came later → the value that stands for recipes without them.
+
+    Where a field has that value it is not written down, so older recipes keep their hash.
     """
 
     paper: str
@@ -59,46 +98,15 @@ class Recipe:
     dataset: str
     protocol: str
     vectors: str
-    scale: str = "paper"
-    seed: int = 0
+    scale: Annotated[str, one_of(SCALES)] = "paper"
+    seed: int = Field(0, ge=0)
 
-    def check(
-        self,
-        known: Mapping[str, Collection[Any]],
-        *,
-        positive: Iterable[str] = (),
-        shares: Iterable[str] = (),
-        signed: Collection[str] = (),
-    ) -> None:
-        """Raise `QaselError` for a setting (or a part of a tuple) that is not among those `known`,
-        one of `positive` below 1, or one of `shares` that is not in [0, 1).
-
-        All other numbers, and the parts of all other tuples, have to be at least 0 and at most
-        1e30; those of `signed` may be as far below 0.
-        """
-        for name, values in known.items():
-            for value in _parts(getattr(self, name)):
-                if value not in tuple(values):
-                    told = f"unknown {name} {value!r} of {self.paper}"
-                    raise QaselError(f"{told}; known: {', '.join(values)}")
-        others = {field.name for field in dataclasses.fields(self)} - known.keys()
-        for name in sorted(others):
-            chosen = getattr(self, name)
-            for value in _parts(chosen):
-                number = isinstance(value, int | float)
-                if isinstance(chosen, tuple) and (not number or isinstance(value, bool)):
-                    raise QaselError(f"setting {name}: expected numbers, got {value!r}")
-                least = -_LARGEST if name in signed else 0
-                if number and not least <= value <= _LARGEST:
-                    told = f"at least {least} and at most {_LARGEST}, got {value}"
-                    raise QaselError(f"setting {name}: must be {told}")
-        for name in positive:
-            if not 1 <= getattr(self, name) <= _MOST:
-                told = f"at least 1 and at most {_MOST}, got {getattr(self, name)}"
-                raise QaselError(f"setting {name}: must be {told}")
-        for name in shares:
-            if not 0 <= getattr(self, name) < 1:
-                raise QaselError(f"setting {name}: must be in [0, 1), got {getattr(self, name)}")
+    def __init__(self, **values: Any) -> None:
+        try:
+            super().__init__(**values)
+        except ValidationError as error:
+            (first, *_) = error.errors(include_url=False)
+            raise QaselError(_message(type(self), first)) from None
 
     @property
     def seeded(self) -> bool:
@@ -111,8 +119,8 @@ class Recipe:
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values, as they are written to the ledger (see `added` for what is not)."""
-        plain, unsaid = json.loads(json.dumps(dataclasses.asdict(self))), before(type(self))
-        return {k: v for k, v in plain.items() if k not in unsaid or v != unsaid[k]}
+        plain = self.model_dump(mode="json")
+        return {k: v for k, v in plain.items() if k not in self.added or v != self.added[k]}
 
     @property
     def hash(self) -> str:
@@ -127,40 +135,42 @@ class Recipe:
         return f"{variant}-{self.seed}-{self.hash}"
 
     def change(self, **changes: Any) -> Self:
-        """A copy with other values; raises `QaselError` for an unknown field or a wrong type."""
-        types = {f.name: type(getattr(self, f.name)) for f in dataclasses.fields(self)}
-        for key, value in changes.items():
-            if key not in types:
-                names = [name for name in types if name not in _AXES]
-                close = difflib.get_close_matches(key, names, n=1)
-                hint = f"; did you mean {close[0]!r}?" if close else f"; known: {', '.join(names)}"
-                raise QaselError(f"a recipe of {self.paper} has no setting {key!r}{hint}")
-            wanted = types[key]
-            if wanted is float and isinstance(value, int) and not isinstance(value, bool):
-                # A whole number may be larger than any float; `check` refuses both.
-                changes[key] = float(value) if abs(value) <= sys.float_info.max else math.inf
-            elif wanted is tuple and isinstance(value, list):
-                changes[key] = tuple(value)
-            elif wanted is tuple and isinstance(value, str) and _names(getattr(self, key)):
-                changes[key] = tuple(name for part in value.split(",") if (name := part.strip()))
-            elif not isinstance(value, wanted) or (wanted is int and isinstance(value, bool)):
-                named = wanted is tuple and _names(getattr(self, key))
-                told = "names such as a,b" if named else _WANTED[wanted]
-                raise QaselError(f"setting {key}: expected {told}, got {value!r}")
-        changed = dataclasses.replace(self, **changes)
+        """A copy with other values; raises `QaselError` for what a recipe cannot have."""
+        changed = type(self)(**(dict(self) | changes))
         if self.vectors and not changed.vectors and not getattr(changed, "encoder", ""):
-            told = "setting vectors: expected a set's name or a file"
-            raise QaselError(f"{told}; {self.variant} reads word vectors")
+            raise QaselError(
+                "setting vectors: expected a set's name or a file; "
+                f"{self.variant} reads word vectors"
+            )
         return changed
 
+    def with_defaults(self, *names: str) -> Self:
+        """A copy in which some fields have their default."""
+        fields = type(self).model_fields
+        return self.change(**{name: fields[name].default for name in names})
 
-def _parts(value: Any) -> tuple:
-    return value if isinstance(value, tuple) else (value,)
 
-
-def _names(value: tuple) -> bool:
-    """Whether a setting is a tuple of names; an empty one is, as numbers are always some."""
-    return all(isinstance(part, str) for part in value)
+def _message(kind: type[Recipe], error: ErrorDetails) -> str:
+    """A line on what pydantic found wrong with a recipe: which setting, and what it may be."""
+    (name, *part), fault, value = error["loc"] or ("",), error["type"], error["input"]
+    paper, limits = kind.model_fields["paper"].default, error.get("ctx", {})
+    if fault == "value_error":
+        return str(limits["error"])
+    if fault == "extra_forbidden":
+        names = [field for field in kind.model_fields if field not in _AXES]
+        close = difflib.get_close_matches(str(name), names, n=1)
+        hint = f"; did you mean {close[0]!r}?" if close else f"; known: {', '.join(names)}"
+        return f"a recipe of {paper} has no setting {name!r}{hint}"
+    if fault in ("unknown", "literal_error"):
+        known = limits.get("known") or ", ".join(get_args(kind.model_fields[str(name)].annotation))
+        return f"unknown {name} {value!r} of {paper}; known: {known}"
+    if fault in _LIMITS:
+        wanted = _LIMITS[fault].format(**limits)
+    elif fault == "float_type" and type(value) is int:  # larger than any float
+        wanted = f"must be at most {_LARGEST}"
+    else:
+        wanted = f"expected {'numbers' if part else _WANTED.get(fault, error['msg'])}"
+    return f"setting {name}: {wanted}, got {value!r}"
 
 
 def usual_vectors(dataset: str) -> str:
@@ -202,11 +212,9 @@ def literal(text: str) -> Any:
         return text
 
 
-SomeRecipe = TypeVar("SomeRecipe", bound=Recipe)
-
-
 FILE = "recipe.json"
 """The file of a model's folder that says what it is."""
+SomeRecipe = TypeVar("SomeRecipe", bound=Recipe)
 
 
 def write_recipe(folder: Path, recipe: Recipe) -> None:
@@ -222,18 +230,17 @@ def read_recipe(folder: Path) -> dict[str, Any]:
     return json.loads((Path(folder) / FILE).read_text(encoding="utf-8"))
 
 
-def recipe_from(values: dict[str, Any], kind: type[SomeRecipe]) -> SomeRecipe:
+def recipe_from(values: Mapping[str, Any], kind: type[SomeRecipe]) -> SomeRecipe:
     """A recipe from the plain values of `as_dict`; raises `QaselError` if they do not fit.
 
     All fields have to be there: a default of today may not be what a saved model was trained with.
     """
-    given: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in values.items()}
-    plain = before(kind) | given
+    plain = {**kind.added, **values}
     try:
-        if missing := {field.name for field in dataclasses.fields(kind)} - plain.keys():
-            raise TypeError(f"no {', '.join(sorted(missing))}")
+        if missing := kind.model_fields.keys() - plain.keys():
+            raise QaselError(f"no {', '.join(sorted(missing))}")
         return kind(**plain)
-    except (TypeError, QaselError) as error:
+    except QaselError as error:
         raise QaselError(
             f"the model's recipe is not one of this version of qasel ({error}); train it again"
         ) from error

@@ -3,7 +3,7 @@
 import math
 import time
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -17,11 +17,14 @@ from qasel.rankers.base import History
 from qasel.training import checkpoint
 from qasel.training.devices import joined, seed_all
 
+LAST = "last.safetensors"
+"""The state after the last epoch, from which a killed run goes on."""
+
 
 class TrainingData(Protocol):
     """What an epoch goes through, such as an `EncodedSplit`: `len` counts its items.
 
-    A batch tells the numbers of its items, `index` `[items]`; the rest is for the losses.
+    A batch has the numbers of its items, `index` `[items]`; the rest is for the losses.
     """
 
     device: torch.device
@@ -33,17 +36,13 @@ class TrainingData(Protocol):
         ...
 
 
-LAST = "last.safetensors"
-"""The state after the last epoch, from which a killed run goes on."""
-
-
 @dataclass(frozen=True)
 class Schedule:
     """How long and how to train: `patience` epochs without a better dev MAP end it.
 
     After every `decay_every` epochs the learning rates are multiplied by `decay`. With a `warmup`
-    they go with each batch instead: up from 0 for that share of the epochs, then down to 0, both
-    in straight lines, as is usual for transformers.
+    they change with each batch instead: up from 0 for that share of the epochs, then down to 0,
+    both in straight lines, as is usual for transformers.
     """
 
     epochs: int
@@ -55,7 +54,7 @@ class Schedule:
     warmup: float = 0.0
 
     def rate(self, epochs: float) -> float:
-        """What the learning rates are multiplied by after so many epochs, a part of one counted."""
+        """Factor of the learning rates after so many epochs, a part of one counted."""
         if not self.warmup:
             return self.decay ** (int(epochs) // self.decay_every)
         done = epochs / self.epochs
@@ -76,23 +75,19 @@ def train(
 ) -> History:
     """Train `network` in place; it ends with the weights of its best dev epoch.
 
-    `losses(batch)` gives named losses, of which `loss` is minimised; all are
-    kept in the history (means over items: questions, or pairs). With a `folder`, the state
-    after each epoch is kept there, and a run that was killed goes on from it
-    to the same result, bit for bit. `on_epoch` sees the history so far (live
-    curves). `learnt_from` stands for all that is learnt from, and how: raises `QaselError` if the
-    folder's state is of a run with another, and for a loss that is not finite: that error tells
-    to make the setting `rate_name` smaller.
+    `losses(batch)` gives named losses, of which `loss` is minimised; all are kept in the history
+    (means over items: questions, or pairs). With a `folder`, the state after each epoch is kept
+    there, and a run that was killed goes on from it to the same result, bit for bit. `on_epoch`
+    gets the history so far (live curves). `learnt_from` stands for the data and all settings.
+
+    Raises `QaselError` if the folder's state was learnt from something else, and for a loss that
+    is not finite, with the advice to make the setting `rate_name` smaller.
     """
-    last = folder / LAST if folder else None
-    best = _Best(network)
-    epochs: list[dict[str, float]] = []
     rates = [group["lr"] for group in optimizer.param_groups]
-    if last and last.exists():
-        epochs = _resume(last, network, optimizer, best, learnt_from)
-    bar = tqdm(total=schedule.epochs, initial=len(epochs), desc="training", unit="epoch")
-    with bar:
-        while not _finished(epochs, schedule):
+    state = _State(network, optimizer, folder / LAST if folder else None, learnt_from)
+    epochs = state.epochs
+    with tqdm(total=schedule.epochs, initial=len(epochs), desc="training", unit="epoch") as bar:
+        while len(epochs) < min(schedule.epochs, state.best_epoch + schedule.patience):
             started = time.perf_counter()
             row = {"epoch": float(len(epochs) + 1)}
             row |= _epoch(network, optimizer, rates, losses, data, schedule, len(epochs) + 1)
@@ -104,16 +99,14 @@ def train(
             network.eval()
             row["dev_map"] = dev_map()
             row["seconds"] = time.perf_counter() - started
-            epochs.append(row)
-            best.offer(network, row)
-            if last:
-                _keep(last, network, optimizer, best, epochs, learnt_from)
+            state.add(row)
             bar.update()
             bar.set_postfix(loss=f"{row['loss']:.4f}", dev_map=f"{row['dev_map']:.4f}")
             if on_epoch:
                 on_epoch(epochs)
-    best.restore(network)
-    return History(epochs, best.epoch, sum(row["seconds"] for row in epochs))
+    network.load_state_dict(state.best)
+    network.eval()
+    return History(epochs, state.best_epoch, sum(row["seconds"] for row in epochs))
 
 
 def forget(folder: Path) -> None:
@@ -121,28 +114,64 @@ def forget(folder: Path) -> None:
     (folder / LAST).unlink(missing_ok=True)
 
 
-class _Best:
-    """The weights of the epoch with the highest dev MAP (the earliest of equals)."""
+class _State:
+    """A training between two epochs, and in a file: network, optimiser, history, best weights.
 
-    def __init__(self, network: nn.Module) -> None:
-        self.epoch, self.dev_map = 0, -1.0
-        self.weights = network.state_dict()
+    The best epoch is that with the highest dev MAP, the earliest of equals.
+    """
 
-    def offer(self, network: nn.Module, row: dict[str, float]) -> None:
-        if row["dev_map"] > self.dev_map:
-            self.epoch, self.dev_map = int(row["epoch"]), row["dev_map"]
-            self.weights = {name: w.detach().clone() for name, w in network.state_dict().items()}
+    def __init__(
+        self,
+        network: nn.Module,
+        optimizer: torch.optim.Optimizer,
+        path: Path | None,
+        learnt_from: str,
+    ) -> None:
+        self.network, self.optimizer = network, optimizer
+        self.path, self.learnt_from = path, learnt_from
+        self.epochs: list[dict[str, float]] = []
+        self.best_epoch, self.best_map, self.best = 0, -1.0, network.state_dict()
+        if path and path.exists():
+            self._read(path)
 
-    def restore(self, network: nn.Module) -> None:
-        network.load_state_dict(self.weights)
-        network.eval()
+    def add(self, row: dict[str, float]) -> None:
+        self.epochs.append(row)
+        if row["dev_map"] > self.best_map:
+            self.best_epoch, self.best_map = int(row["epoch"]), row["dev_map"]
+            weights = self.network.state_dict()
+            self.best = {name: weight.detach().clone() for name, weight in weights.items()}
+        if self.path:
+            self._write(self.path)
 
+    def _write(self, path: Path) -> None:
+        tensors = {f"network.{name}": t for name, t in self.network.state_dict().items()}
+        tensors |= {f"best.{name}": tensor for name, tensor in self.best.items()}
+        for parameter, entries in self.optimizer.state_dict()["state"].items():
+            for name, value in entries.items():
+                tensors[f"optimizer.{parameter}.{name}"] = torch.as_tensor(value)
+        values = {
+            "epochs": self.epochs,
+            "best_epoch": self.best_epoch,
+            "best_dev_map": self.best_map,
+            "learnt_from": self.learnt_from,
+        }
+        checkpoint.save(path, tensors, values)
 
-def _finished(epochs: list[dict[str, float]], schedule: Schedule) -> bool:
-    if len(epochs) >= schedule.epochs:
-        return True
-    values = [row["dev_map"] for row in epochs]
-    return bool(values) and len(values) - 1 - values.index(max(values)) >= schedule.patience
+    def _read(self, path: Path) -> None:
+        tensors, values = checkpoint.load(path)
+        checkpoint.require_same(path.parent, values.get("learnt_from"), self.learnt_from)
+        parts: dict[str, dict[str, Tensor]] = {"network": {}, "best": {}, "optimizer": {}}
+        for key, tensor in tensors.items():
+            part, _, name = key.partition(".")
+            parts[part][name] = tensor
+        moments: dict[int, dict[str, Tensor]] = {}
+        for key, tensor in parts["optimizer"].items():
+            parameter, _, name = key.partition(".")
+            moments.setdefault(int(parameter), {})[name] = tensor
+        self.network.load_state_dict(parts["network"])
+        self.optimizer.load_state_dict({**self.optimizer.state_dict(), "state": moments})
+        self.epochs, self.best = values["epochs"], parts["best"]
+        self.best_epoch, self.best_map = values["best_epoch"], values["best_dev_map"]
 
 
 def _epoch(
@@ -160,9 +189,11 @@ def _epoch(
     order = torch.Generator().manual_seed(joined(schedule.seed, epoch))
     sums: dict[str, Tensor] = {}
     seen = 0
+    on_gpu = data.device.type == "cuda"
     with tqdm(total=len(data), desc=f"epoch {epoch}", leave=False, unit="item") as bar:
         for batch in data.batches(schedule.batch, order):
-            with _precision(data.device):
+            # bfloat16 products on a GPU, float32 on a CPU.
+            with torch.autocast("cuda", torch.bfloat16) if on_gpu else nullcontext():
                 parts = losses(batch)
             # Half of the batch counted: neither the first step nor the last is one of rate 0.
             share = (seen + len(batch.index) / 2) / len(data)
@@ -176,50 +207,3 @@ def _epoch(
             seen += len(batch.index)
             bar.update(len(batch.index))
     return {name: float(value) / len(data) for name, value in sums.items()}
-
-
-def _precision(device: torch.device) -> AbstractContextManager[Any]:
-    """bfloat16 products on a GPU, float32 on a CPU."""
-    return torch.autocast("cuda", torch.bfloat16) if device.type == "cuda" else nullcontext()
-
-
-def _keep(
-    path: Path,
-    network: nn.Module,
-    optimizer: torch.optim.Optimizer,
-    best: _Best,
-    epochs: list[dict[str, float]],
-    learnt_from: str,
-) -> None:
-    tensors = {f"network.{name}": tensor for name, tensor in network.state_dict().items()}
-    tensors |= {f"best.{name}": tensor for name, tensor in best.weights.items()}
-    tensors |= checkpoint.optimizer_tensors(optimizer)
-    values = {
-        "epochs": epochs,
-        "best_epoch": best.epoch,
-        "best_dev_map": best.dev_map,
-        "learnt_from": learnt_from,
-    }
-    # safetensors refuses tensors that share memory.
-    checkpoint.save(path, {name: tensor.clone() for name, tensor in tensors.items()}, values)
-
-
-def _resume(
-    path: Path,
-    network: nn.Module,
-    optimizer: torch.optim.Optimizer,
-    best: _Best,
-    learnt_from: str,
-) -> list[dict[str, float]]:
-    tensors, values = checkpoint.load(path)
-    checkpoint.require_same(path.parent, values, learnt_from)
-    kept: dict[str, dict[str, Tensor]] = {"network": {}, "best": {}}
-    for key, tensor in tensors.items():
-        part, _, name = key.partition(".")
-        if part in kept:
-            kept[part][name] = tensor
-    network.load_state_dict(kept["network"])
-    checkpoint.restore_optimizer(optimizer, tensors)
-    best.weights = kept["best"]
-    best.epoch, best.dev_map = values["best_epoch"], values["best_dev_map"]
-    return values["epochs"]

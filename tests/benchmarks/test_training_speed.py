@@ -144,7 +144,8 @@ def test_training_against_a_plain_prototype(capsys):
     rate = matrix_rate()
     taps = sum(c.weight.numel() for c in ranker.network.aggregate.convolutions)
     # One product forward, two backward: what a dense convolution of the real words would need.
-    useful = 3 * 2 * taps * data.words
+    words = (data.questions.length * data.count).sum() + data.answers.length.sum()
+    useful = 3 * 2 * taps * int(words)
     with capsys.disabled():
         print(
             f"\nCA(list) on {name}, {torch.get_num_threads()} threads: prototype "

@@ -71,7 +71,7 @@ def test_every_row_has_a_recipe_that_differs_as_its_name_says():
         ({"variant": "all"}, "unknown variant"),
         ({"widths": 0}, "widths: must be at least 1"),
         ({"negatives_by": "far"}, "unknown negatives_by"),
-        ({"dropout": 1.0}, "dropout: must be in"),
+        ({"dropout": 1.0}, "dropout: must be below 1"),
         ({"difference": "max"}, "unknown difference"),
     ],
 )

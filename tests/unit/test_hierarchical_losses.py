@@ -5,9 +5,15 @@ import math
 import pytest
 import torch
 
-from qasel.errors import QaselError
-from qasel.layers.heads import Head
-from qasel.training.losses import joint_loss, level_loss, list_loss, pair_loss, point_loss
+from qasel.training import losses
+from qasel.training.losses import (
+    Head,
+    Scheme,
+    joint_loss,
+    list_loss,
+    pair_loss,
+    point_loss,
+)
 
 # Two lists: [positive, negative, negative] and [positive, padding, padding].
 SCORES = torch.tensor([[1.0, 0.0, -1.0], [2.0, 9.0, 9.0]])
@@ -122,7 +128,8 @@ def test_extreme_scores_and_one_sided_lists_stay_finite(name, label, size):
         assert loss.item() == 0.0
 
 
-def test_a_loss_without_a_function_trains_nothing():
-    how = {"margin": 1.0, "pairs": "all"}
-    with pytest.raises(QaselError, match="no loss 'lambda'"):
-        level_loss("lambda", torch.zeros(1, 2), torch.zeros(1, 2), torch.ones(1, 2).bool(), **how)
+def test_a_loss_has_one_place(monkeypatch):
+    monkeypatch.setitem(losses.LOSSES, "sum", lambda scores, labels, mask, **_: scores[mask].sum())
+    heads = Scheme((Head("own", "sum"),), "own").heads
+    found = joint_loss(heads, {"own": SCORES}, LABELS, MASK, {}, margin=1.0, pairs="all")
+    assert found["loss"] == SCORES[MASK].sum()

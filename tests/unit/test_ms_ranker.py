@@ -205,7 +205,7 @@ def test_agent_starts_from_the_pre_ranker_and_takes_its_order(vectors_rate, samp
     for question in system.in_order(data.test):
         found = [scores[question.id][candidate.id] for candidate in question.candidates]
         assert found == sorted(found, reverse=True)
-    agent = system.start(system.network.vectors.detach())
+    agent = system.build(system.network.vectors.detach())
     for name, weight in system.first.network.reader.state_dict().items():
         assert torch.equal(agent.reader.state_dict()[name], weight)
     system.network = agent.eval()  # as good as the pre-ranker, before it has learnt anything
@@ -311,7 +311,7 @@ def test_a_transformer_reads_in_place_of_word_vectors(sample, tmp_path):
         assert again.rank(few).scores == runs[-1]
     # The agent's first stage is the row without it, trained once and found beside it.
     assert system.recipe.before.variant == "MiniLM"
-    agent = system.start(system.network.vectors.detach())
+    agent = system.build(system.network.vectors.detach())
     assert torch.equal(
         agent.reader.pairs.model.get_input_embeddings().weight,
         system.first.network.reader.pairs.model.get_input_embeddings().weight,

@@ -127,7 +127,7 @@ def test_words_are_binary_trigrams_weighted_and_our_rows_read_them_otherwise():
     [
         ({"words": "some"}, "unknown words 'some' .* known: all, content"),
         ({"features": ("cosine",)}, "unknown features 'cosine'"),
-        ({"features": ()}, "name at least one"),
+        ({"features": ()}, "features: must name 1 or more"),
         ({"auxiliary": ("SNLI",)}, "unknown auxiliary 'SNLI' .* known: QA, FNC, NLI"),
         ({"share": 0.0}, "setting share"),
         ({"momentum": 1.0}, "setting momentum"),

@@ -128,9 +128,9 @@ def test_a_write_that_fails_leaves_the_old_file(tmp_path, monkeypatch):
         ("q Q0 a 1 nan t\n", r"run:1: score 'nan'"),
         ("q Q0 a 1 1e999 t\n", r"run:1: score '1e999'"),
         ("q Q0 a 1 1 t\nq Q0 a 2 0 t\n", r"run:2: question 'q' has candidate 'a' twice"),
-        ("\n", r"run: empty"),
-        (b"q Q0 \xff 1 1 t\n", r"run: not UTF-8"),
-        (gzip.compress(b"q Q0 a 1 1 t\n", mtime=0)[:-9], r"run: damaged gzip"),
+        ("\n", r"run: the file is empty"),
+        (b"q Q0 \xff 1 1 t\n", r"run:1: not UTF-8"),
+        (gzip.compress(b"q Q0 a 1 1 t\n", mtime=0)[:-9], r"run: broken gzip"),
     ],
 )
 def test_malformed_runs_are_refused_with_file_and_line(tmp_path, text, message):
@@ -141,7 +141,7 @@ def test_malformed_runs_are_refused_with_file_and_line(tmp_path, text, message):
 
 
 def test_a_run_that_is_not_there(tmp_path):
-    with pytest.raises(QaselError, match="nothing: cannot be read"):
+    with pytest.raises(QaselError, match="nothing: no such file"):
         Run.read(tmp_path / "nothing")
 
 

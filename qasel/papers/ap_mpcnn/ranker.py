@@ -5,7 +5,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from qasel.datasets.base import Candidate, Question, Split
+from qasel.datasets.base import Split
 from qasel.papers.ap_mpcnn.inside import Inside, look
 from qasel.papers.ap_mpcnn.model import APMPCNN, Entry, entries
 from qasel.papers.ap_mpcnn.negatives import CountedLists, choose, triplet_loss
@@ -27,19 +27,9 @@ class APMPCNNRanker(NeuralRanker):
 
     def build(self, vectors: Tensor) -> APMPCNN:
         """The network in the recipe's sizes, with the recipe's parts."""
-        r = self.recipe
-        return APMPCNN(
-            vectors,
-            filters=r.filters,
-            widths=r.widths,
-            hidden=r.hidden,
-            dropout=r.dropout,
-            attention=r.attention,
-            wide=r.wide,
-            sparse=r.sparse,
-            difference=r.difference,
-            train_vectors=r.vectors_rate > 0,
-        )
+        sizes = {"filters", "widths", "hidden", "dropout", "difference"}
+        settings = self.recipe.model_dump(include=sizes | {"attention", "wide", "sparse"})
+        return APMPCNN(vectors, train_vectors=self.recipe.vectors_rate > 0, **settings)
 
     def prepare(self, *splits: Split) -> None:
         """Take the words of some splits; idf is that of the first one's candidates."""
@@ -87,9 +77,7 @@ class APMPCNNRanker(NeuralRanker):
 
     def inside(self, question: str, answer: str, off: str = "") -> Inside:
         """A pair, typed or taken from the data, from inside, with one part `off` (see `look`)."""
-        pair = Question("q", question, (Candidate("c", answer, None, 0),))
-        data = self.encode(Split("pair", (pair,)))
-        (tile,) = data.batch(torch.tensor([0], device=self.device)).tiles
+        tile = self.pair(question, answer)
         return look(self.network, tile, (tokenize(question), tokenize(answer)), off)
 
     @torch.inference_mode()

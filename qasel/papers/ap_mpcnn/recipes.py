@@ -2,11 +2,20 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import Annotated, Literal
 
 from qasel.papers.ap_mpcnn.negatives import NEGATIVES
 from qasel.results.ledger import Row
 from qasel.results.tables import counted, pick, published
-from qasel.training.recipe import SCALES, Recipe, usual_protocol, usual_vectors
+from qasel.training.recipe import (
+    Amount,
+    Count,
+    Recipe,
+    Share,
+    one_of,
+    usual_protocol,
+    usual_vectors,
+)
 
 PAPER = "ap-mpcnn"
 MAIN = "AP-MPCNN"
@@ -35,50 +44,39 @@ SETTINGS = {
 }
 """Column of table IV → the setting that it changes."""
 VARIANTS = (MAIN, *ALONE, *SETTINGS)
-CHOICES = {
-    "variant": VARIANTS,
-    "scale": SCALES,
-    "negatives_by": NEGATIVES,
-    "difference": ("sum", "mean"),
-}
 
 
-@dataclass(frozen=True, kw_only=True)
 class APMPCNNRecipe(Recipe):
     """Settings of a run of paper 5 (section 4.2).
 
     The text leaves open, so ours: what a `batch` counts (right answers, with the lists that they
     are in; candidates where ranking is not pairwise), cross entropy as the loss then, that
     "nearest" is meant by score (with dropout on, as the loss sees it), that |x − y| is a sum
-    (TREC-QA's dev MAP, seeds 0-2: .802, with the mean .791; rows of the ledger), and that dropout
-    follows the hidden layer. Not as equation 24 has it: the loss is a mean over triplets, not a
-    sum, and the gradient of the penalty λw, not 2λw.
+    (docs/notes/ap-mpcnn.md), and that dropout follows the hidden layer. Not as equation 24 has
+    it: the loss is a mean over triplets, not a sum, and the gradient of the penalty λw, not 2λw.
     """
 
     paper: str = PAPER
+    variant: Annotated[str, one_of(VARIANTS)]
     attention: bool = True
     wide: bool = True
     sparse: bool = True
     pairwise: bool = True
-    filters: int = 300
-    widths: int = 3
-    hidden: int = 300
-    dropout: float = 0.5
-    difference: str = "sum"  # or "mean", over the filters
-    negatives: int = 8
-    negatives_by: str = "nearest"  # or "alike", "highest", "random"
-    margin: float = 1.0
-    learning_rate: float = 0.00018
-    vectors_rate: float = 0.0  # 0 fixes the word vectors
-    decay: float = 0.3  # of the learning rate, every `decay_every` epochs
-    decay_every: int = 2
-    regularization: float = 0.0006405  # Adam's weight decay
-    batch: int = 32
-    epochs: int = 6
-
-    def __post_init__(self) -> None:
-        sizes = ("filters", "widths", "hidden", "negatives", "decay_every", "batch", "epochs")
-        self.check(CHOICES, positive=sizes, shares=("dropout", "regularization"))
+    filters: Count = 300
+    widths: Count = 3
+    hidden: Count = 300
+    dropout: Share = 0.5
+    difference: Literal["sum", "mean"] = "sum"  # over the filters
+    negatives: Count = 8
+    negatives_by: Annotated[str, one_of(NEGATIVES)] = "nearest"
+    margin: Amount = 1.0
+    learning_rate: Amount = 0.00018
+    vectors_rate: Amount = 0.0  # 0 fixes the word vectors
+    decay: Amount = 0.3  # of the learning rate, every `decay_every` epochs
+    decay_every: Count = 2
+    regularization: Share = 0.0006405  # Adam's weight decay
+    batch: Count = 32
+    epochs: Count = 6
 
 
 QUICK = {
@@ -91,11 +89,9 @@ QUICK = {
     "batch": 8,
     "epochs": 8,
 }
-"""Small enough for a walkthrough, never for tables. Chosen on the sample's dev split only, among
-twelve settings of filters, hidden units, rate, decay, dropout, batch and epochs with three seeds
-each, for a good dev MAP at half a second an epoch."""
+"""Small enough for a walkthrough, never for tables (docs/notes/ap-mpcnn.md)."""
 QUICK_CANDIDATES = 40
-"""The batch of a quick run where candidates are counted: one of three numbers looked at."""
+"""The batch of a quick run where candidates are counted."""
 
 
 def recipe(
@@ -110,7 +106,10 @@ def recipe(
 
     The vectors default to GloVe 6B 100d (the paper's have 300 numbers).
     """
-    settings: dict = {"protocol": "raw" if dataset == "trecqa" else usual_protocol(dataset)}
+    settings: dict = {
+        "protocol": "raw" if dataset == "trecqa" else usual_protocol(dataset),
+        "vectors": vectors or usual_vectors(dataset),
+    }
     if scale == "quick":
         settings |= QUICK
     if variant in ALONE:
@@ -118,14 +117,7 @@ def recipe(
     if scale == "quick" and not settings.get("pairwise", True):
         settings["batch"] = QUICK_CANDIDATES
     settings |= SETTINGS.get(variant, {})
-    return APMPCNNRecipe(
-        variant=variant,
-        dataset=dataset,
-        vectors=vectors or usual_vectors(dataset),
-        scale=scale,
-        seed=seed,
-        **settings,
-    )
+    return APMPCNNRecipe(variant=variant, dataset=dataset, scale=scale, seed=seed, **settings)
 
 
 DATASET = "trecqa"

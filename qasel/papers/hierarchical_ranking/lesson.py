@@ -14,12 +14,11 @@ from qasel.datasets.base import Candidate, Dataset, Question, Split
 from qasel.errors import QaselError
 from qasel.evaluation import Run, Scores, TieWarning, bootstrap_interval, evaluate
 from qasel.figures.style import GREY, INK, HouseFigure, house_style, new_figure
-from qasel.layers.heads import LEVELS
 from qasel.papers import lesson as shared
 from qasel.papers.hierarchical_ranking.model import CompareAggregate
 from qasel.papers.hierarchical_ranking.recipes import PAPER, SCHEMES, HierarchicalRecipe
 from qasel.text import tokenize
-from qasel.training.losses import list_loss, pair_loss, point_loss
+from qasel.training.losses import LEVELS, list_loss, pair_loss, point_loss
 from qasel.widgets import svg
 from qasel.widgets.base import (
     BLUE,

@@ -9,8 +9,8 @@ from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
 from qasel.layers import MaxOverTime, masked_softmax
-from qasel.layers.heads import Scheme
 from qasel.training.batching import Batch, Tile
+from qasel.training.losses import Scheme
 
 RECOMPUTE = 800
 """Pairs a batch above which encoding and attention are computed anew in the backward pass

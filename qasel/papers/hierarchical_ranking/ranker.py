@@ -6,7 +6,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from qasel.datasets.base import Candidate, Question, Split
+from qasel.datasets.base import Split
 from qasel.evaluation import Run
 from qasel.papers.hierarchical_ranking.model import CompareAggregate
 from qasel.papers.hierarchical_ranking.recipes import HierarchicalRecipe
@@ -14,7 +14,6 @@ from qasel.text import tokenize
 from qasel.training.batching import Batch
 from qasel.training.losses import joint_loss
 from qasel.training.neural import NeuralRanker
-from qasel.training.trainer import Schedule
 
 
 @dataclass(frozen=True)
@@ -42,18 +41,9 @@ class HierarchicalRanker(NeuralRanker):
     def build(self, vectors: Tensor) -> CompareAggregate:
         """The backbone with the variant's heads."""
         r = self.recipe
-        return CompareAggregate(
-            vectors,
-            r.scheme,
-            hidden=r.hidden,
-            channels=r.channels,
-            kernels=r.kernels,
-            wide=r.wide,
-            k_max=r.k_max,
-            dropout=r.dropout,
-            train_vectors=r.vectors_rate > 0,
-            pair_head=r.pair_head,
-        )
+        names = {"hidden", "channels", "kernels", "wide", "k_max", "dropout", "pair_head"}
+        sizes = r.model_dump(include=names)
+        return CompareAggregate(vectors, r.scheme, train_vectors=r.vectors_rate > 0, **sizes)
 
     def losses(self, batch: Batch) -> dict[str, Tensor]:
         """The loss of each head, and their weighted sum (equation 10)."""
@@ -78,18 +68,10 @@ class HierarchicalRanker(NeuralRanker):
     @torch.inference_mode()
     def attention(self, question: str, answer: str) -> Attention:
         """The co-attention of one pair, typed or taken from the data (equations 2 and 3)."""
-        candidates = (Candidate("c", answer, None, 0),)
-        data = self.encode(Split("pair", (Question("q", question, candidates),)))
-        (tile,) = data.batch(torch.tensor([0], device=self.device)).tiles
-        _, _, over_answer, over_question = self.network.attend(tile)
+        _, _, over_answer, over_question = self.network.attend(self.pair(question, answer))
         return Attention(
             tokenize(question),
             tokenize(answer),
             over_answer[0].float().cpu().numpy(),
             over_question[0].float().cpu().numpy(),
         )
-
-    def schedule(self) -> Schedule:
-        """Early stopping as in the paper."""
-        r = self.recipe
-        return Schedule(epochs=r.epochs, patience=r.patience, batch=r.batch, seed=r.seed)

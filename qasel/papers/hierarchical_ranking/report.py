@@ -18,7 +18,6 @@ from qasel.figures.style import (
     marker,
     new_figure,
 )
-from qasel.layers.heads import LEVELS, Scheme
 from qasel.papers.hierarchical_ranking.recipes import (
     MAIN,
     PAPER,
@@ -40,6 +39,7 @@ from qasel.results.tables import (
     pick,
     published,
 )
+from qasel.training.losses import LEVELS, Scheme
 
 TINTS = {"point": "#FFF3CC", "pair": "#D6ECF8", "list": "#DDF0E4"}
 """A tint a loss, so that it is seen which loss trains a head."""

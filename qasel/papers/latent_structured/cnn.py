@@ -9,7 +9,7 @@ from qasel.datasets.base import Split
 from qasel.layers import MaxOverTime
 from qasel.papers.latent_structured.recipes import StructuredRecipe
 from qasel.training.batching import Batch, Tile
-from qasel.training.neural import RANK_BATCH, NeuralRanker
+from qasel.training.neural import NeuralRanker
 from qasel.training.trainer import Schedule
 
 
@@ -84,16 +84,8 @@ class PairCNN(NeuralRanker):
 
     def build(self, vectors: Tensor) -> PairNetwork:
         """The network in the recipe's sizes."""
-        r = self.recipe
-        return PairNetwork(
-            vectors,
-            filters=r.filters,
-            width=r.width,
-            overlap=r.overlap,
-            hidden=r.hidden,
-            dropout=r.dropout,
-            train_vectors=r.vectors_rate > 0,
-        )
+        sizes = self.recipe.model_dump(include={"filters", "width", "overlap", "hidden", "dropout"})
+        return PairNetwork(vectors, train_vectors=self.recipe.vectors_rate > 0, **sizes)
 
     def losses(self, batch: Batch) -> dict[str, Tensor]:
         """Cross entropy of each pair, a mean over the batch's pairs."""
@@ -111,12 +103,8 @@ class PairCNN(NeuralRanker):
         r = self.recipe
         return Schedule(epochs=r.cnn_epochs, patience=r.patience, batch=r.batch, seed=r.seed)
 
-    @torch.inference_mode()
     def vectors_of(self, split: Split) -> list[np.ndarray]:
-        """Question and passage vectors, float64 `[candidates, 2 · filters]` a question."""
-        rows: list[np.ndarray] = []
-        for batch in self.encode(split).batches(RANK_BATCH):
-            table = batch.as_lists(self.network.sentences(batch)).double().cpu().numpy()
-            counts = batch.mask.sum(1).tolist()
-            rows += [row[:count] for row, count in zip(table, counts, strict=True)]
-        return rows
+        """Question and passage vectors, float64 `[candidates, 2 · filters]` per question."""
+        return self.rows_of(
+            self.encode(split), lambda batch: batch.as_lists(self.network.sentences(batch))
+        )

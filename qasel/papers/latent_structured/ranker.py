@@ -4,10 +4,11 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 import torch
+from torch import Tensor
 from tqdm.auto import tqdm
 
 from qasel.datasets.base import Split
@@ -21,17 +22,19 @@ from qasel.papers.latent_structured.recipes import StructuredRecipe
 from qasel.rankers.base import History
 from qasel.text import Vectors
 from qasel.text.features import pair_features
-from qasel.training import checkpoint
-from qasel.training.recipe import of_this_version, recipe_from, write_recipe
+from qasel.training.neural import RecipeRanker
 
 
-class StructuredRanker:
+class StructuredRanker(RecipeRanker):
     """A linear (or polynomial) model of pair features, for every variant but the CNN itself."""
 
-    def __init__(self, recipe: StructuredRecipe, vectors: Vectors, device: torch.device) -> None:
-        self.recipe = recipe
-        self.vectors = vectors
-        self.device = device
+    recipe_type = StructuredRecipe
+    recipe: StructuredRecipe
+
+    def __init__(
+        self, recipe: StructuredRecipe, vectors: Vectors, device: torch.device | str
+    ) -> None:
+        super().__init__(recipe, vectors, device)
         self.network: PairCNN | None = None
         self.scale = 1.0  # what the vectors of the network are divided by
         self.documents: tuple[str, ...] = ()
@@ -109,13 +112,11 @@ class StructuredRanker:
         return margin.svm_map(lists, dev_map, C=cost)
 
     def features(self, split: Split) -> list[np.ndarray]:
-        """The features of a split, float64 `[candidates, d]` a question.
+        """The features of a split, float64 `[candidates, d]` per question.
 
-        The vectors of a CNN are as long as its training makes them (mean |x|² about 60). They are
-        divided by the root mean square norm of those trained on; else the large margins would take
-        the smallest C on offer, and want less. Dev MAP of WikiQA, a mean of three seeds: LSSVM-AP
-        .650 → .716, SVM^map .706 → .715, LSP-AP .670 → .671, LSP-AP* .720 both ways, SVM
-        .675 → .681 (LSP without a loss has no scale).
+        The vectors of a CNN, as long as its training makes them, are divided by the root mean
+        square norm of those trained on; else large margins would take the smallest C on offer, and
+        want less (docs/notes/latent-structured.md).
         """
         if self.network is not None:
             return [rows / self.scale for rows in self.network.vectors_of(split)]
@@ -128,42 +129,36 @@ class StructuredRanker:
             scores.append(self.svm.scores(rows) if self.svm else rows @ self.weights)
         return Run.from_scores(split, scores, self.recipe.slug)
 
-    def save(self, folder: Path) -> None:
-        """Write recipe, weights and what the features need to a folder."""
-        folder = Path(folder)
-        folder.mkdir(parents=True, exist_ok=True)
+    def state(self) -> tuple[dict[str, Tensor], dict[str, Any]]:
+        """Weights or support vectors, and what the features need."""
         tensors = {"weights": torch.from_numpy(self.weights)}
         if self.svm:
             tensors = {
                 "support": torch.from_numpy(self.svm.support),
-                "coefficients": torch.from_numpy(self.svm.coefficients.copy()),
+                "coefficients": torch.from_numpy(self.svm.coefficients),
             }
-        values = {
-            "recipe": self.recipe.as_dict(),
-            "documents": self.documents,
-            "scale": self.scale,
-        }
-        checkpoint.save(folder / "model.safetensors", tensors, values)
+        return tensors, {"documents": self.documents, "scale": self.scale}
+
+    def restore(self, tensors: dict[str, Tensor], values: dict[str, Any]) -> None:
+        """Take what `state` gave."""
+        self.documents = tuple(values["documents"])
+        self.scale = values["scale"]
+        if self.recipe.learner == "svm":
+            support, coefficients = tensors["support"].numpy(), tensors["coefficients"].numpy()
+            self.svm = KernelSvm(support, coefficients, self.recipe.degree)
+        else:
+            self.weights = tensors["weights"].numpy()
+
+    def save(self, folder: Path) -> None:
+        """Write the model, and the CNN that gives its features, into a folder."""
         if self.network:
-            self.network.save(folder / "cnn")
-        write_recipe(folder, self.recipe)
+            self.network.save(Path(folder) / "cnn")
+        super().save(folder)
 
     @classmethod
-    def load(cls, folder: Path, vectors: Vectors, device: torch.device) -> Self:
-        """Read what `save` wrote.
-
-        Raises `QaselError` for a folder that another version of the code wrote.
-        """
-        tensors, values = checkpoint.load(Path(folder) / "model.safetensors")
-        ranker = cls(recipe_from(values["recipe"], StructuredRecipe), vectors, device)
-        with of_this_version(folder):
-            ranker.documents = tuple(values["documents"])
-            ranker.scale = values["scale"]
-            if ranker.recipe.learner == "svm":
-                support, coefficients = tensors["support"].numpy(), tensors["coefficients"].numpy()
-                ranker.svm = KernelSvm(support, coefficients, ranker.recipe.degree)
-            else:
-                ranker.weights = tensors["weights"].numpy()
+    def load(cls, folder: Path, vectors: Vectors, device: torch.device | str) -> Self:
+        """Read what `save` wrote."""
+        ranker = super().load(folder, vectors, device)
         if ranker.recipe.on_cnn:
             ranker.network = PairCNN.load(Path(folder) / "cnn", vectors, device)
         return ranker

@@ -1,9 +1,11 @@
-"""The documents of ESA, by what a recipe's `corpus` says."""
+"""Recipes for the rows of tables 1 to 4, and what they learn from: ESA's articles and folds."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import Annotated, Self
 
 import numpy as np
+from pydantic import Field, model_validator
 
 from qasel.datasets import Dataset, load_dataset
 from qasel.datasets.base import Split
@@ -11,7 +13,18 @@ from qasel.datasets.registry import COLLECTIONS, QUESTION_PROTOCOLS
 from qasel.errors import QaselError
 from qasel.files import FilePath
 from qasel.text.features import documents
-from qasel.training.recipe import SCALES, Recipe, usual_protocol, usual_vectors
+from qasel.training.recipe import (
+    Amount,
+    Count,
+    Natural,
+    Numbers,
+    Positive,
+    Recipe,
+    Share,
+    one_of,
+    usual_protocol,
+    usual_vectors,
+)
 
 WIKIPEDIA = "wikiqa"
 """The collection whose candidates are articles: also those of TREC-QA's texts, which come in no
@@ -57,8 +70,9 @@ def fold_of(splits: Mapping[str, Split], fold: int) -> dict[str, Split]:
     found = {}
     for name, split in splits.items():
         if len(split) < FOLDS:
-            told = f"split {name} has {len(split)} questions that count: too few for {FOLDS} folds"
-            raise QaselError(told)
+            raise QaselError(
+                f"split {name} has {len(split)} questions that count: too few for {FOLDS} folds"
+            )
         order = np.random.default_rng(_SEED).permutation(len(split))
         inside = set(order[fold::FOLDS].tolist())
         keep_inside = name != "train"
@@ -91,7 +105,6 @@ VARIANTS = (
 """Tables 1, 2 and 3-4: similarity features, CNN vectors, cross-validation."""
 
 
-@dataclass(frozen=True, kw_only=True)
 class StructuredRecipe(Recipe):
     """Settings of a run of paper 2 (section 5.1).
 
@@ -101,40 +114,31 @@ class StructuredRecipe(Recipe):
     """
 
     paper: str = PAPER
-    costs: tuple = (1.0, 10.0, 100.0, 1000.0, 2000.0, 5000.0)  # values of C, chosen on dev
-    epochs: int = 100  # of the perceptrons, at most
-    cut: int = 0  # training candidates a list, the first in the file; 0 keeps all
+    variant: Annotated[str, one_of(VARIANTS)]
+    # Values of C, of which dev chooses one.
+    costs: Annotated[Numbers[Positive], Field(min_length=1)] = (1.0, 10.0, 100.0, 1e3, 2e3, 5e3)
+    epochs: Count = 100  # of the perceptrons, at most
+    cut: Natural = 0  # training candidates a list, the first in the file; 0 keeps all
     corpus: str = ""  # ESA's documents: of a data set, file or folder; "": of the own data set
-    degree: int = 3  # of the SVM's polynomial kernel
-    filters: int = 100  # CNN: channels a sentence
-    width: int = 5  # CNN: words a window
-    overlap: int = 5  # CNN: numbers that say whether a word is in the other sentence
-    hidden: int = 200
-    dropout: float = 0.5
-    learning_rate: float = 1e-3
-    vectors_rate: float = 0.0  # 0 fixes the word vectors
-    batch: int = 30  # CNN: questions
-    patience: int = 10  # epochs without a better dev MAP
-    cnn_epochs: int = 50
+    degree: Count = 3  # of the SVM's polynomial kernel
+    filters: Count = 100  # CNN: channels a sentence
+    width: Count = 5  # CNN: words a window
+    overlap: Natural = 5  # CNN: numbers that say whether a word is in the other sentence
+    hidden: Count = 200
+    dropout: Share = 0.5
+    learning_rate: Amount = 1e-3
+    vectors_rate: Amount = 0.0  # 0 fixes the word vectors
+    batch: Count = 30  # CNN: questions
+    patience: Count = 10  # epochs without a better dev MAP
+    cnn_epochs: Count = 50
 
-    def __post_init__(self) -> None:
-        sizes = (
-            "epochs",
-            "degree",
-            "filters",
-            "width",
-            "hidden",
-            "batch",
-            "patience",
-            "cnn_epochs",
-        )
-        known = {"variant": VARIANTS, "scale": SCALES}
-        self.check(known, positive=sizes, shares=("dropout",))
-        if not self.costs or not all(cost > 0 for cost in self.costs):
-            raise QaselError(f"setting costs: expected values above 0, got {self.costs}")
+    @model_validator(mode="after")
+    def _seed_is_a_fold(self) -> Self:
         if self.variant.endswith(IN_FOLDS) and self.seed >= FOLDS:
-            told = f"{self.variant}: its seed is the fold, 0 to {FOLDS - 1}; got {self.seed}"
-            raise QaselError(told)
+            raise QaselError(
+                f"{self.variant}: its seed is the fold, 0 to {FOLDS - 1}; got {self.seed}"
+            )
+        return self
 
     @property
     def base(self) -> str:
@@ -164,8 +168,7 @@ class StructuredRecipe(Recipe):
     @property
     def cnn(self) -> "StructuredRecipe":
         """The recipe of the CNN that gives the vectors, the same for all that learn from it."""
-        kind = type(self)
-        return replace(self, variant=CNN, costs=kind.costs, epochs=kind.epochs, cut=kind.cut)
+        return self.with_defaults("costs", "epochs", "cut").change(variant=CNN)
 
     def load(self, data_dir: FilePath | None = None) -> Dataset:
         """The data set, folded as the variant wants it.
@@ -188,12 +191,8 @@ class StructuredRecipe(Recipe):
 
 
 BATCH = 5
-"""Questions a batch of the CNN: nearly the 50 pairs of Severyn and Moschitti (2015).
-
-With their wide convolution too, against batches of 30 and windows that start in the sentence:
-held-out MAP of WikiQA's training questions .661 and .647 (three folds, two seeds, difference
-.014 ± .012 over questions), best dev MAP .691 and .657.
-"""
+"""Questions a batch of the CNN: nearly the 50 pairs of Severyn and Moschitti (2015), with whose
+wide convolution it was chosen (docs/notes/latent-structured.md)."""
 
 QUICK = {"epochs": 20, "costs": (1.0, 100.0), "filters": 50, "hidden": 50, "cnn_epochs": 10}
 """Small enough for a walkthrough, never for tables."""
@@ -218,17 +217,11 @@ def recipe(
     if dataset == "trecqa" or variant.startswith("SVM ") or variant == "SVM":
         settings["cut"] = 10
     on_cnn = variant == CNN or variant.endswith(ON_CNN)
+    settings["vectors"] = ""
     if on_cnn:
-        settings["batch"] = BATCH
+        settings |= {"batch": BATCH, "vectors": vectors or usual_vectors(dataset)}
     if dataset in ("wikiqa", "trecqa") and not on_cnn:
         settings["corpus"] = WIKIPEDIA
     if scale == "quick":
         settings |= QUICK
-    return StructuredRecipe(
-        variant=variant,
-        dataset=dataset,
-        vectors=(vectors or usual_vectors(dataset)) if on_cnn else "",
-        scale=scale,
-        seed=seed,
-        **settings,
-    )
+    return StructuredRecipe(variant=variant, dataset=dataset, scale=scale, seed=seed, **settings)

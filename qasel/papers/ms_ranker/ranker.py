@@ -76,11 +76,7 @@ class MSRanker(NeuralRanker):
     recipe: MSRankerRecipe
     network: Agent
 
-    def __init__(
-        self, recipe: MSRankerRecipe, vectors: Vectors, device: torch.device | str
-    ) -> None:
-        super().__init__(recipe, vectors, device)
-        self.first: PreRanking | None = None  # until there is a trained one
+    first: PreRanking | None = None  # until there is a trained one
 
     def fit(
         self,
@@ -108,9 +104,17 @@ class MSRanker(NeuralRanker):
         return Split(split.name, tuple(sorted_list(question) for question in split))
 
     def build(self, vectors: Tensor) -> Agent:
-        """The agent in the recipe's sizes."""
+        """The agent in the recipe's sizes; with a trained pre-ranker, at first as good as that.
+
+        What only the agent has counts nothing then. (The paper hands over encoding and attention
+        only, not the MLP: docs/notes/ms-ranker.md.)
+        """
         r = self.recipe
-        return Agent(
+        if self.first and isinstance(self.first.vocabulary, Vocabulary):
+            # By word: a pre-ranker that has ranked since knows more of them.
+            numbers = self.first.vocabulary.encode(self._known())
+            vectors = self.first.network.vectors.detach().to(vectors)[numbers]
+        agent = Agent(
             vectors,
             make_reader(r, vectors, self.encoder),
             dropout=r.dropout,
@@ -120,19 +124,6 @@ class MSRanker(NeuralRanker):
             action=r.action,
             gate=r.gate,
         )
-
-    def start(self, vectors: Tensor) -> Agent:
-        """The agent, at first as good as the pre-ranker: what only the agent has counts nothing.
-
-        (The paper hands over encoding and attention only. Started so, with the credit of the step
-        and without a baseline, the policy collapsed on WikiQA within an epoch; whether the MLP
-        from scratch was to blame was not tried apart from the rest.)
-        """
-        if self.first and isinstance(self.first.vocabulary, Vocabulary):
-            # By word: a pre-ranker that has ranked since knows more of them.
-            numbers = self.first.vocabulary.encode(self._known())
-            vectors = self.first.network.vectors.detach().to(vectors)[numbers]
-        agent = self.build(vectors)
         if self.first:
             before = self.first.network
             agent.reader.load_state_dict(before.reader.state_dict())
@@ -142,7 +133,7 @@ class MSRanker(NeuralRanker):
         return agent
 
     def losses(self, batch: Batch) -> dict[str, Tensor]:
-        """REINFORCE (equation 27), or cross entropy without rewards; `reward` a question."""
+        """REINFORCE (equation 27), or cross entropy without rewards; `reward` is per question."""
         walk = self.network(batch)
         if not self.recipe.rewards:
             return {"loss": cross_entropy(walk.log_p, batch)}
@@ -193,7 +184,7 @@ class MSRanker(NeuralRanker):
             self.first.save(Path(folder) / BEFORE)
 
     @classmethod
-    def load(cls, folder: Path, vectors: Vectors, device: torch.device) -> Self:
+    def load(cls, folder: Path, vectors: Vectors, device: torch.device | str) -> Self:
         """Read what `save` wrote."""
         ranker = super().load(folder, vectors, device)
         ranker.first = PreRanking.load(Path(folder) / BEFORE, vectors, device)

@@ -1,8 +1,18 @@
 """Recipes for the paper's own rows of tables 2 to 4; its settings by default."""
 
-from dataclasses import dataclass, replace
+from typing import Annotated, Literal
 
-from qasel.training.recipe import SCALES, Recipe, usual_protocol, usual_vectors
+from pydantic import Field
+
+from qasel.training.recipe import (
+    Amount,
+    Count,
+    Recipe,
+    Share,
+    one_of,
+    usual_protocol,
+    usual_vectors,
+)
 
 PAPER = "ms-ranker"
 MAIN = "MS-Ranker"
@@ -16,6 +26,17 @@ ABLATIONS = {
     "w/o the Gate": "gate",
 }
 """Row of table 4 → the setting that it turns off."""
+OF_AGENT = (
+    "agent_rate",
+    "threshold",
+    "no_change",
+    "list_by",
+    "credit",
+    "walks",
+    "patience",
+    "epochs",
+)
+"""Settings that the pre-ranker does not have."""
 ENCODERS = {
     "BERT_BASE": {
         "encoder": "bert-base-uncased",
@@ -43,7 +64,7 @@ FROZEN = {
 """Row of table 3 → the encoder whose vectors replace GloVe's (section 4.5).
 
 `transformers` has no ELMo, so the paper's row is left open: whoever runs it names an encoder, by
-name or folder, and tables tell which it was. MiniLM stands in under a name of its own.
+name or folder, and tables say which it was. MiniLM stands in under a name of its own.
 """
 VARIANTS = (
     MAIN,
@@ -53,22 +74,17 @@ VARIANTS = (
     *(name + WITH_AGENT for name in ENCODERS),
     *FROZEN,  # the open row last, so that it stops no other when all are run
 )
-CHOICES = {
-    "variant": VARIANTS,
-    "scale": SCALES,
-    "list_by": ("action", "score"),
-    "credit": ("rest", "step"),
-}
+ALONE = (PRE_RANKER, *ENCODERS)
+"""Rows in which the pre-ranker is all there is."""
 
 
-@dataclass(frozen=True, kw_only=True)
 class MSRankerRecipe(Recipe):
     """Settings of a run of paper 3 (section 4.3).
 
-    Not in the paper, so ours: the agent's `epochs` and `patience`, where `dropout` is applied
-    (word vectors and the input of the MLP), that word vectors are fixed and that the agent takes
-    over the pre-ranker's MLP too; and how the rewards are used, where the text contradicts
-    itself or would not learn (the notebook shows it):
+    Not in the paper, so ours: the agent's `agent_rate`, `epochs` and `patience`, where `dropout`
+    is applied (word vectors and the input of the MLP), that word vectors are fixed, that the agent
+    takes over the pre-ranker's MLP too, and how the rewards are used, where the text contradicts
+    itself or would not learn (docs/notes/ms-ranker.md):
 
     `list_by` says what sorts the list whose average precision makes the rewards in training:
     "action", the sampled actions first and P_post within each; or, as printed, "score", P_post
@@ -76,69 +92,46 @@ class MSRankerRecipe(Recipe):
     `credit` gives an action the rewards of the "rest" of the walk, as the objective (equation
     26) asks, or of its own "step" only (equation 27). `walks` are sampled for each question;
     they share one pass of the network, and the others' mean is the baseline of each (Williams
-    1992), so with 1 there is none, as printed. And `agent_rate`: at the paper's one rate for
-    both, 1e-3, an epoch of REINFORCE took the pre-ranker's dev MAP on WikiQA from 0.70 to 0.54,
-    at 1e-4 to 0.67, at 3e-5 to 0.69 and then down to 0.68 in three (one seed). Cross entropy
-    ("w/o Rewards") keeps the paper's rate.
+    1992), so with 1 there is none, as printed.
 
-    An encoder reads pairs and is fine-tuned, as BERT is, with BERT's usual dropout of 0.1 (the
-    paper has 0.5 for its own network, and names no other). A `frozen` one reads each text on its
+    An encoder reads pairs and is fine-tuned, as BERT is. A `frozen` one reads each text on its
     own and never learns: the last layer's vectors of its pieces stand where those of words would
     (ELMo has a vector a word, a mix of three layers that learns).
     """
 
     paper: str = PAPER
+    variant: Annotated[str, one_of(VARIANTS)]
     encoder: str = ""  # a transformer by name or folder; "": word vectors and a BiGRU
     frozen: bool = False  # the encoder gives the BiGRU its words; or is fine-tuned in its place
-    hidden: int = 128  # of a GRU, one direction
-    dropout: float = 0.5
-    pre_epochs: int = 5
-    learning_rate: float = 1e-3  # of the pre-ranker
-    agent_rate: float = 1e-5  # of the agent
-    decay: float = 0.99  # of the learning rate, an epoch
-    vectors_rate: float = 0.0  # 0 fixes the word vectors
-    batch: int = 10  # questions
-    threshold: float = 0.5  # P_post above which a candidate becomes evidence
-    no_change: float = 0.1  # the reward of a step that leaves the average precision as it is
+    hidden: Count = 128  # of a GRU, one direction
+    dropout: Share = 0.5
+    pre_epochs: Count = 5
+    learning_rate: Amount = 1e-3  # of the pre-ranker
+    agent_rate: Amount = 1e-5  # of the agent
+    decay: Amount = 0.99  # of the learning rate, an epoch
+    vectors_rate: Amount = 0.0  # 0 fixes the word vectors
+    batch: Count = 10  # questions
+    threshold: Share = 0.5  # P_post above which a candidate becomes evidence
+    # The reward of a step that leaves the average precision as it is.
+    no_change: float = Field(0.1, ge=-1e30, le=1e30)
     rewards: bool = True  # or cross entropy
     pre_ranker: bool = True  # or candidates enter in random order; the agent starts from it still
     evidence: bool = True
     action: bool = True  # P_post decides what becomes evidence; or every candidate does, whole
     gate: bool = True  # or half old, half new
-    list_by: str = "action"
-    credit: str = "rest"
-    walks: int = 32
-    patience: int = 5  # epochs without a better dev MAP
-    epochs: int = 50
-
-    def __post_init__(self) -> None:
-        sizes = ("hidden", "batch", "patience", "epochs", "pre_epochs", "walks")
-        shares = ("dropout", "threshold")
-        self.check(CHOICES, positive=sizes, shares=shares, signed=("no_change",))
-
-    @property
-    def alone(self) -> bool:
-        """Whether the pre-ranker is all there is."""
-        return self.variant == PRE_RANKER or self.variant in ENCODERS
+    list_by: Literal["action", "score"] = "action"
+    credit: Literal["rest", "step"] = "rest"
+    walks: Count = 32
+    patience: Count = 5  # epochs without a better dev MAP
+    epochs: Count = 50
 
     @property
     def before(self) -> "MSRankerRecipe":
         """The recipe of the pre-ranker, the same for all agents that start from it."""
-        agent = (
-            "agent_rate",
-            "threshold",
-            "no_change",
-            "list_by",
-            "credit",
-            "walks",
-            "patience",
-            "epochs",
-        )
-        names = (*ABLATIONS.values(), *agent)
         row = self.variant.removesuffix(WITH_AGENT)
         tuned = self.encoder and not self.frozen
         variant = row if tuned and row in ENCODERS else PRE_RANKER
-        return replace(self, variant=variant, **{n: getattr(type(self), n) for n in names})
+        return self.with_defaults(*ABLATIONS.values(), *OF_AGENT).change(variant=variant)
 
 
 QUICK = {
@@ -151,12 +144,7 @@ QUICK = {
     "epochs": 8,
     "patience": 8,
 }
-"""Small enough for a walkthrough, never for tables.
-
-Settled on the bundled sample after some ten settings of pre-ranker and agent, one to three seeds
-each, looked at on dev; but the notebook was run between them with its test scores in sight, so
-its test scores at this scale flatter the trained systems a little.
-"""
+"""Small enough for a walkthrough, never for tables (docs/notes/ms-ranker.md)."""
 
 
 def recipe(
@@ -171,25 +159,18 @@ def recipe(
 
     Where a row leaves its encoder open, `vectors` names that.
     """
-    settings: dict = {"protocol": usual_protocol(dataset)}
+    settings: dict = {
+        "protocol": usual_protocol(dataset),
+        "vectors": vectors or usual_vectors(dataset),
+    }
     if variant in ABLATIONS:
         settings[ABLATIONS[variant]] = False
     if variant == "w/o Rewards":
         settings["agent_rate"] = 1e-3
-    words = vectors or usual_vectors(dataset)
     if scale == "quick":
         settings |= QUICK
     if (name := variant.removesuffix(WITH_AGENT)) in ENCODERS:
-        settings |= {"dropout": 0.1} | ENCODERS[name]
-        words = ""
+        settings |= {"vectors": "", "dropout": 0.1} | ENCODERS[name]
     if variant in FROZEN:
-        settings |= {"encoder": FROZEN[variant] or vectors or "", "frozen": True}
-        words = ""
-    return MSRankerRecipe(
-        variant=variant,
-        dataset=dataset,
-        vectors=words,
-        scale=scale,
-        seed=seed,
-        **settings,
-    )
+        settings |= {"vectors": "", "encoder": FROZEN[variant] or vectors or "", "frozen": True}
+    return MSRankerRecipe(variant=variant, dataset=dataset, scale=scale, seed=seed, **settings)

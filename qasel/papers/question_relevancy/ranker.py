@@ -1,9 +1,9 @@
-"""The two rows of table 1 that learn nothing, as a recipe runs them."""
+"""Paper 4 as rankers: an MLP on distances, alone or with other tasks, and two baselines."""
 
 from collections.abc import Callable, Iterable, Mapping
 from itertools import chain
 from pathlib import Path
-from typing import Self
+from typing import Any
 
 import numpy as np
 import torch
@@ -14,34 +14,23 @@ from qasel.datasets import PairTask, pairs_of
 from qasel.datasets.base import Split
 from qasel.evaluation import Run, evaluate
 from qasel.papers.question_relevancy.model import MultiTask, PairLSTM, moments
-from qasel.papers.question_relevancy.recipes import BASELINES as OF_TABLE_1
 from qasel.papers.question_relevancy.recipes import RelevancyRecipe
 from qasel.papers.question_relevancy.tasks import MAIN_TASK, Pairs, TaskBatch, TaskData, Texts
-from qasel.rankers import BASELINES
 from qasel.rankers.base import History
-from qasel.rankers.baselines import Baseline
 from qasel.text import Vectors, tokenize
 from qasel.text.features import memory
 from qasel.text.features.distances import Sides, distances_by_name, is_tfidf
-from qasel.training import checkpoint
-from qasel.training import neural as reference
+from qasel.training import neural
 from qasel.training.devices import seed_all
-from qasel.training.recipe import of_this_version, recipe_from, write_recipe
 from qasel.training.trainer import Schedule, train
 
 
-class Reference(reference.Reference):
+class Reference(neural.Reference):
     """A baseline under its name in table 1."""
 
     recipe_type = RelevancyRecipe
-    recipe: RelevancyRecipe
-
-    def make(self) -> Baseline:
-        """The baseline of the row."""
-        return BASELINES[OF_TABLE_1[self.recipe.variant]]()
 
 
-MODEL = "model.safetensors"
 VECTORS = "vectors"
 """Name of the word vectors among the model's weights."""
 RANK_BATCH = 500
@@ -50,15 +39,17 @@ EVEN = 0.0
 """Log odds of an even chance: a candidate above it counts as relevant."""
 
 
-class RelevancyRanker:
+class RelevancyRanker(neural.RecipeRanker):
     """The MLP on distances, alone or with auxiliary tasks, with or without a BiLSTM."""
 
+    recipe_type = RelevancyRecipe
+    recipe: RelevancyRecipe
     network: MultiTask
 
-    def __init__(self, recipe: RelevancyRecipe, vectors: Vectors, device: torch.device) -> None:
-        self.recipe = recipe
-        self.vectors = vectors
-        self.device = device
+    def __init__(
+        self, recipe: RelevancyRecipe, vectors: Vectors, device: torch.device | str
+    ) -> None:
+        super().__init__(recipe, vectors, device)
         self.words: tuple[str, ...] = ()  # of the texts that it learnt from
         self.corpus: tuple[str, ...] = ()  # the texts that idf is counted in, if it is needed
 
@@ -182,41 +173,21 @@ class RelevancyRanker:
         texts = (text for both in sides for side in both for text in side)
         return Texts(texts, self.vectors, self.recipe.longest, self.device)
 
-    def save(self, folder: Path) -> None:
-        """Write recipe, weights, the tasks' sizes and the texts of idf to a folder.
-
-        And the vectors of the words that it learnt from, as networks do that have them as weights.
-        """
-        folder = Path(folder)
-        folder.mkdir(parents=True, exist_ok=True)
+    def state(self) -> tuple[dict[str, Tensor], dict[str, Any]]:
+        """Weights, the tasks' sizes, the texts of idf, and the vectors of the words learnt from."""
         words = [word for word in self.words if word in self.vectors]
-        values = {
-            "recipe": self.recipe.as_dict(),
-            "classes": self.network.classes,
-            "corpus": self.corpus,
-            "words": words,
-        }
         tensors = {VECTORS: torch.from_numpy(self.vectors.of(words)), **self.network.state_dict()}
-        checkpoint.save(folder / MODEL, tensors, values)
-        write_recipe(folder, self.recipe)
+        return tensors, {"classes": self.network.classes, "corpus": self.corpus, "words": words}
 
-    @classmethod
-    def load(cls, folder: Path, vectors: Vectors, device: torch.device) -> Self:
-        """Read what `save` wrote; `vectors` serve words that the model has not learnt from.
-
-        Raises `QaselError` for a folder that another version of the code wrote.
-        """
-        weights, values = checkpoint.load(Path(folder) / MODEL)
-        with of_this_version(folder):
-            recipe, words = recipe_from(values["recipe"], RelevancyRecipe), values["words"]
-            rows = {word: row for row, word in enumerate(words)}
-            own = Vectors(recipe.vectors, rows, weights.pop(VECTORS).numpy())
-            ranker = cls(recipe, own.extended(vectors), device)
-            ranker.words, ranker.corpus = tuple(words), tuple(values["corpus"])
-            ranker.network = ranker.build(values["classes"])
-            ranker.network.load_state_dict(weights)
-        ranker.network.eval()
-        return ranker
+    def restore(self, tensors: dict[str, Tensor], values: dict[str, Any]) -> None:
+        """Take what `state` gave; the vectors at hand serve words that are not among those."""
+        rows = {word: row for row, word in enumerate(values["words"])}
+        own = Vectors(self.recipe.vectors, rows, tensors.pop(VECTORS).numpy())
+        self.vectors = own.extended(self.vectors)
+        self.words, self.corpus = tuple(values["words"]), tuple(values["corpus"])
+        self.network = self.build(values["classes"])
+        self.network.load_state_dict(tensors)
+        self.network.eval()
 
 
 def _sides(task: PairTask) -> Sides:

@@ -1,13 +1,26 @@
 """Recipes for every row of tables 1 to 3, and two of ours; the paper's settings by default."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import Annotated, Self
+
+from pydantic import Field, model_validator
 
 from qasel.datasets import Dataset, PairTask, load_dataset, load_pairs, pairs_of
 from qasel.datasets.registry import COLLECTIONS
 from qasel.errors import QaselError
 from qasel.files import FilePath
 from qasel.text.features.distances import COLUMNS, NAMES, TFIDF_NAMES, TRIGRAMS, WORDS
-from qasel.training.recipe import SCALES, Recipe, usual_protocol, usual_vectors
+from qasel.training.recipe import (
+    Amount,
+    Count,
+    Names,
+    Natural,
+    Recipe,
+    Share,
+    one_of,
+    usual_protocol,
+    usual_vectors,
+)
 
 PAPER = "question-relevancy"
 
@@ -52,9 +65,8 @@ FOURTEEN = tuple(_read(name) for name in NAMES)
 
 The text has *binary unigram vectors, and trigram vectors*: words are binary, trigrams weighted by
 tf-idf, as they are in the authors' published code (which also weights words); Jaccard, in the
-text one of indicator vectors, is that of sets. Chosen against binary trigrams for STL-MLP on dev
-(MAP .716 against .695, five seeds) and on held-out training lists (data/held-out.csv: .664
-against .642; with weighted words too .664).
+text one of indicator vectors, is that of sets. docs/notes/question-relevancy.md has the
+comparison by which it was chosen.
 """
 READINGS = {"tf-idf": (*_MEANS, *TFIDF_NAMES, *_JACCARD), "binary trigrams": NAMES}
 OURS = tuple(f"{system}{ON}{name}" for name in READINGS for system in (STL, MAIN))
@@ -65,57 +77,53 @@ pairs, whatever is ranked, and Jaccard stays Jaccard.
 """
 VARIANTS = (*TABLE_1, *_TABLE_2, *_TABLE_3, *OURS)
 
-CHOICES = {
-    "variant": VARIANTS,
-    "scale": SCALES,
-    "words": WORDS,
-    "trigrams": TRIGRAMS,
-    "features": (*NAMES, *TFIDF_NAMES),
-    "auxiliary": TASKS,
-}
-"""Setting → the values that it, or each part of it, may have."""
-
 LATER_TEST = "test-2017"
 """The split beside `test` (2016) that SemEval-2017 tests the same training data with."""
 
 
-@dataclass(frozen=True, kw_only=True)
 class RelevancyRecipe(Recipe):
     """Settings of a run of paper 4 (figure 2 of the text).
 
     Not in the paper, so ours, chosen on dev: `width`, how tasks are mixed (a batch of each in
     every step, the others' losses times `auxiliary_weight`), `trigrams`, that features are
-    standardised task by task, `patience`, and of the BiLSTM its size and the `longest` text. (With
-    a BiLSTM `patience` is 5, to save time: with 100, as the others have, STL-BiLSTM-SIM has dev
-    MAP .694 over three seeds, and .693 with 5.)
+    standardised task by task, `patience`, and of the BiLSTM its size and the `longest` text
+    (docs/notes/question-relevancy.md).
     """
 
     paper: str = PAPER
-    features: tuple = FOURTEEN  # the distances that the network sees
-    words: str = "content"  # that count in a text, or "all"
-    trigrams: str = "characters"  # or "words"
-    auxiliary: tuple = ()  # of TASKS
-    auxiliary_weight: float = 0.1
-    share: float = 1.0  # of the training lists, the first in the file (the learning curve)
-    width: int = 64  # of the shared layer and of each task's own
-    dropout: float = 0.02
-    learning_rate: float = 1e-3
-    momentum: float = 0.9
-    batch: int = 100  # pairs
-    epochs: int = 100
-    patience: int = 100  # epochs without a better dev MAP
-    lstm_layers: int = 0  # 0: no BiLSTM, the distances alone
-    lstm_hidden: int = 0  # of one direction
-    longest: int = 0  # words of a text that the BiLSTM reads
+    variant: Annotated[str, one_of(VARIANTS)]
+    # The distances that the network sees.
+    features: Annotated[
+        Names[Annotated[str, one_of((*NAMES, *TFIDF_NAMES))]], Field(min_length=1)
+    ] = FOURTEEN
+    words: Annotated[str, one_of(WORDS)] = "content"  # that count in a text, or "all"
+    trigrams: Annotated[str, one_of(TRIGRAMS)] = "characters"  # or "words"
+    auxiliary: Names[Annotated[str, one_of(TASKS)]] = ()
+    auxiliary_weight: Amount = 0.1
+    # Of the training lists, the first in the file (the learning curve).
+    share: float = Field(1.0, gt=0, le=1)
+    width: Count = 64  # of the shared layer and of each task's own
+    dropout: Share = 0.02
+    learning_rate: Amount = 1e-3
+    momentum: Share = 0.9
+    batch: Count = 100  # pairs
+    epochs: Count = 100
+    patience: Count = 100  # epochs without a better dev MAP
+    lstm_layers: Natural = 0  # 0: no BiLSTM, the distances alone
+    lstm_hidden: Natural = 0  # of one direction
+    longest: Natural = 0  # words of a text that the BiLSTM reads
 
-    def __post_init__(self) -> None:
-        sizes = ("width", "batch", "epochs", "patience")
-        read = ("lstm_hidden", "longest") if self.lstm_layers else ()
-        self.check(CHOICES, positive=(*sizes, *read), shares=("dropout", "momentum"))
-        if not self.features:
-            raise QaselError("setting features: name at least one")
-        if not 0 < self.share <= 1:
-            raise QaselError(f"setting share: must be in (0, 1], got {self.share}")
+    @model_validator(mode="after")
+    def _lstm_has_sizes(self) -> Self:
+        for name in ("lstm_hidden", "longest"):
+            if self.lstm_layers and not getattr(self, name):
+                raise QaselError(f"setting {name}: must be at least 1 with a BiLSTM, got 0")
+        return self
+
+    @property
+    def baseline(self) -> str:
+        """Name among `qasel.rankers.BASELINES` of a row that is one."""
+        return BASELINES[self.variant]
 
     @property
     def seeded(self) -> bool:
@@ -165,7 +173,10 @@ def recipe(
     Raises `QaselError` for an unknown variant or scale.
     """
     protocols = {"semeval-cqa": "b-2016", "sample": "related"}
-    settings: dict = {"protocol": protocols.get(dataset) or usual_protocol(dataset)}
+    settings: dict = {
+        "protocol": protocols.get(dataset) or usual_protocol(dataset),
+        "vectors": "" if variant in BASELINES else vectors or usual_vectors(dataset),
+    }
     system, _, left_out = variant.partition(WITHOUT)
     system, _, chosen = system.partition(ON)
     if chosen in FEATURE_SETS:
@@ -183,11 +194,4 @@ def recipe(
         settings |= QUICK
         if SIM in system:
             settings |= {"lstm_layers": 1, "lstm_hidden": 16}
-    return RelevancyRecipe(
-        variant=variant,
-        dataset=dataset,
-        vectors="" if variant in BASELINES else vectors or usual_vectors(dataset),
-        scale=scale,
-        seed=seed,
-        **settings,
-    )
+    return RelevancyRecipe(variant=variant, dataset=dataset, scale=scale, seed=seed, **settings)

@@ -3,34 +3,10 @@
 A room like a paper's, but without published numbers.
 """
 
-from pathlib import Path
-
-import torch
-
 from qasel.papers.yardsticks.ranker import CrossEncoderRanker, Reference
-from qasel.papers.yardsticks.recipes import (
-    BASELINES,
-    MAIN,
-    VARIANTS,
-    BaselineRecipe,
-    CrossEncoderRecipe,
-    recipe,
-)
-from qasel.text import Vectors
-from qasel.training.recipe import read_recipe
+from qasel.papers.yardsticks.recipes import BASELINES, MAIN, VARIANTS, recipe
+from qasel.training.neural import by_variant
 
 __all__ = ["MAIN", "VARIANTS", "CrossEncoderRanker", "Reference", "load", "ranker", "recipe"]
 
-
-def ranker(
-    settings: BaselineRecipe | CrossEncoderRecipe, vectors: Vectors, device: torch.device
-) -> Reference | CrossEncoderRanker:
-    """The ranker of a variant, untrained."""
-    kind = Reference if settings.variant in BASELINES else CrossEncoderRanker
-    return kind(settings, vectors, device)
-
-
-def load(folder: Path, vectors: Vectors, device: torch.device) -> Reference | CrossEncoderRanker:
-    """A ranker that was saved in a folder."""
-    kind = Reference if read_recipe(folder)["variant"] in BASELINES else CrossEncoderRanker
-    return kind.load(folder, vectors, device)
+ranker, load = by_variant(lambda variant: Reference if variant in BASELINES else CrossEncoderRanker)

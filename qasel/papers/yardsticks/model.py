@@ -8,10 +8,10 @@ import torch
 from torch import Tensor, nn
 
 from qasel.layers import masked_softmax
-from qasel.layers.heads import Scheme
 from qasel.layers.pair_encoder import PairEncoder
 from qasel.text.encoders import Encoder
 from qasel.training.batching import Batch
+from qasel.training.losses import Scheme
 
 
 class CrossEncoder(nn.Module):

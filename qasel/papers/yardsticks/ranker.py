@@ -1,4 +1,4 @@
-"""The yardsticks that read no labels: `qasel.rankers` under the names of their recipes."""
+"""The yardsticks as rankers: baselines, and cross-encoders."""
 
 from dataclasses import replace
 
@@ -8,28 +8,18 @@ from torch import Tensor
 
 from qasel.datasets.base import Question, Split
 from qasel.papers.yardsticks.model import CrossEncoder
-from qasel.papers.yardsticks.recipes import BASELINES as NAMES
 from qasel.papers.yardsticks.recipes import EVIDENCE, BaselineRecipe, CrossEncoderRecipe
-from qasel.rankers import BASELINES, RandomRanker
-from qasel.rankers.baselines import Baseline
 from qasel.text.encoders import Encoder
-from qasel.training import neural as reference
+from qasel.training import neural
 from qasel.training.batching import Batch
 from qasel.training.losses import joint_loss
-from qasel.training.neural import NeuralRanker
 from qasel.training.trainer import Schedule, TrainingData
 
 
-class Reference(reference.Reference):
-    """A baseline of this room. Only the random one depends on the recipe's seed."""
+class Reference(neural.Reference):
+    """A baseline of this room."""
 
     recipe_type = BaselineRecipe
-    recipe: BaselineRecipe
-
-    def make(self) -> Baseline:
-        """The baseline that the variant names."""
-        kind = BASELINES[NAMES[self.recipe.variant]]
-        return kind(self.recipe.seed) if kind is RandomRanker else kind()
 
 
 def cut_lists(split: Split, most: int, seed: int) -> Split:
@@ -51,7 +41,7 @@ def cut_lists(split: Split, most: int, seed: int) -> Split:
     return Split(split.name, tuple(cut(question) for question in split))
 
 
-class CrossEncoderRanker(NeuralRanker):
+class CrossEncoderRanker(neural.NeuralRanker):
     """Any cross-encoder of this room: the same budget, other heads and losses."""
 
     recipe_type = CrossEncoderRecipe

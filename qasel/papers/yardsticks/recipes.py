@@ -1,12 +1,23 @@
 """Recipes of the yardsticks; what they need beyond the common fields, cross-encoders have."""
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import Field, model_validator
 
 from qasel.errors import QaselError
-from qasel.layers.heads import LIST, PAIR, POINT, PROGRESSIVE, Head, Scheme
 from qasel.text.encoders import STANDIN
-from qasel.training.recipe import SCALES, Recipe, usual_protocol
+from qasel.training.losses import LIST, PAIR, POINT, PROGRESSIVE, Head, Scheme
+from qasel.training.recipe import (
+    Amount,
+    Count,
+    Natural,
+    Numbers,
+    Positive,
+    Recipe,
+    Share,
+    one_of,
+    usual_protocol,
+)
 
 PAPER = "yardsticks"
 
@@ -37,14 +48,7 @@ SCHEMES = {
 passes over a list, the second of which knows what the first one found (paper 3)."""
 VARIANTS = (*BASELINES, *SCHEMES)
 
-CHOICES = {
-    "scale": SCALES,
-    "pooling": ("auto", "first", "mean"),
-    "pairs": ("all", "hardest"),
-}
 
-
-@dataclass(frozen=True, kw_only=True)
 class BaselineRecipe(Recipe):
     """A run of a yardstick that reads no labels.
 
@@ -52,14 +56,21 @@ class BaselineRecipe(Recipe):
     """
 
     paper: str = PAPER
+    variant: Annotated[str, one_of(BASELINES)]
 
-    def __post_init__(self) -> None:
-        self.check({"variant": BASELINES, "scale": SCALES})
+    @model_validator(mode="after")
+    def _no_leak(self) -> Self:
         if self.variant == GIVEN and self.dataset in LEAKS:
             raise QaselError(
                 f"{GIVEN!r} is no yardstick on {self.dataset}: {LEAKS[self.dataset]}; "
                 "name other variants, such as 'BM25'"
             )
+        return self
+
+    @property
+    def baseline(self) -> str:
+        """Name among `qasel.rankers.BASELINES`."""
+        return BASELINES[self.variant]
 
     @property
     def seeded(self) -> bool:
@@ -67,7 +78,6 @@ class BaselineRecipe(Recipe):
         return self.variant == "random"
 
 
-@dataclass(frozen=True, kw_only=True)
 class CrossEncoderRecipe(Recipe):
     """A fine-tuned transformer over question and candidate: all six differ in heads and loss only.
 
@@ -78,30 +88,30 @@ class CrossEncoderRecipe(Recipe):
     """
 
     paper: str = PAPER
+    variant: Annotated[str, one_of(SCHEMES)]
     encoder: str = STANDIN  # a transformer by name or folder
-    pooling: str = "auto"  # or "first", "mean": what is a pair's vector
-    longest: int = 128  # pieces of a pair, special tokens included
-    dropout: float = 0.1  # before each layer of a head; the encoder has its own
-    weights: tuple = (1.0, 1.0, 1.0)  # λ of point, pair and list where they learn together
-    pairs: str = "hardest"  # or "all", with sigmoid scores
-    margin: float = 1.0
-    learning_rate: float = 5e-5
-    weight_decay: float = 0.01  # of matrices; biases and norms have none
-    warmup: float = 0.1  # share of the steps in which the rate rises, before it falls to 0
-    batch: int = 10  # questions
-    cut: int = 30  # training candidates a list: all right ones, wrong ones drawn; 0 keeps all
-    epochs: int = 2
+    # What is a pair's vector.
+    pooling: Literal["auto", "first", "mean"] = "auto"
+    longest: Count = 128  # pieces of a pair, special tokens included
+    dropout: Share = 0.1  # before each layer of a head; the encoder has its own
+    # λ of point, pair and list where they learn together.
+    weights: Annotated[Numbers[Positive], Field(min_length=3, max_length=3)] = (1.0, 1.0, 1.0)
+    pairs: Literal["all", "hardest"] = "hardest"  # "all": with sigmoid scores
+    margin: Amount = 1.0
+    learning_rate: Amount = 5e-5
+    weight_decay: Amount = 0.01  # of matrices; biases and norms have none
+    warmup: Share = 0.1  # share of the steps in which the rate rises, before it falls to 0
+    batch: Count = 10  # questions
+    cut: Natural = 30  # training candidates a list: all right ones, wrong ones drawn; 0 keeps all
+    epochs: Count = 2
 
-    def __post_init__(self) -> None:
-        sizes = ("longest", "batch", "epochs")
-        known = CHOICES | {"variant": SCHEMES}
-        self.check(known, positive=sizes, shares=("dropout", "warmup"))
+    @model_validator(mode="after")
+    def _can_run(self) -> Self:
         if not self.encoder:
             raise QaselError("no encoder is named; give the name or folder of one: --set encoder=…")
         if self.cut == 1:
             raise QaselError(f"setting cut: expected 0 (keep all) or 2 and more, got {self.cut}")
-        if len(self.weights) != 3 or not all(weight > 0 for weight in self.weights):
-            raise QaselError(f"setting weights: expected three above 0, got {self.weights}")
+        return self
 
     @property
     def scheme(self) -> Scheme:
@@ -120,10 +130,7 @@ _LISTS = {"pairs": "all", "margin": 0.8, "weights": (2.0, 1.0, 1.0)}
 """Paper 1's settings on WikiQA, taken for all data but TREC-QA."""
 
 QUICK = {"epochs": 1, "learning_rate": 3e-4, "longest": 64, "cut": 5, "batch": 3}
-"""Small enough for a walkthrough, never for tables.
-
-Five settings were looked at on the sample's dev split, one seed each.
-"""
+"""Small enough for a walkthrough, never for tables (docs/notes/yardsticks.md)."""
 
 
 def recipe(

@@ -8,7 +8,7 @@ import pytest
 
 from qasel.errors import QaselError
 from qasel.layers.heads import Head, Scheme
-from qasel.papers import paper
+from qasel.papers import ROOMS
 from qasel.papers.hierarchical_ranking import SCHEMES, recipe
 from qasel.training.recipe import Recipe, added, literal, recipe_from, settings
 
@@ -58,7 +58,7 @@ def test_values_from_the_command_line():
 
 def test_names_from_the_command_line():
     changed = (
-        paper("question-relevancy")
+        ROOMS["question-relevancy"]
         .recipe()
         .change(**settings(["auxiliary=QA", "features=cosine unigram"]))
     )
@@ -131,14 +131,14 @@ def test_bad_settings_are_refused(assignment, message):
     ],
 )
 def test_numbers_that_make_no_sense_are_refused(name, assignment, message):
-    room = paper(name)
+    room = ROOMS[name]
     with pytest.raises(QaselError, match=f"setting .*{message}|{message}"):
-        room.recipe(room.MAIN).change(**settings([assignment]))
+        room.recipe(room.main).change(**settings([assignment]))
 
 
 def test_a_rate_of_nought_and_a_reward_below_it_are_allowed():
     assert recipe("CA(list)").change(learning_rate=0, vectors_rate=0).vectors_rate == 0
-    assert paper("ms-ranker").recipe().change(no_change=-0.1).no_change == -0.1
+    assert ROOMS["ms-ranker"].recipe().change(no_change=-0.1).no_change == -0.1
 
 
 @pytest.mark.parametrize("text", ["{[1]: 2}", "(" * 10_000, "mixed", "1 +", "\0"])

@@ -12,10 +12,11 @@ from qasel.papers.question_relevancy.recipes import (
     RelevancyRecipe,
     recipe,
 )
+from qasel.results import Room
 from qasel.text import Vectors
 from qasel.training.recipe import read_recipe
 
-__all__ = ["MAIN", "VARIANTS", "Reference", "RelevancyRanker", "load", "ranker", "recipe"]
+__all__ = ["MAIN", "ROOM", "VARIANTS", "Reference", "RelevancyRanker", "load", "ranker", "recipe"]
 
 
 def ranker(
@@ -30,3 +31,24 @@ def load(folder: Path, vectors: Vectors, device: torch.device) -> RelevancyRanke
     """A ranker that was saved in a folder."""
     kind = Reference if read_recipe(folder)["variant"] in BASELINES else RelevancyRanker
     return kind.load(folder, vectors, device)
+
+
+def figures() -> dict:
+    """The paper's figures by name, from the ledger."""
+    from qasel.papers.question_relevancy import report  # drawing is imported only here
+
+    return report.figures()
+
+
+ROOM = Room(
+    name="question-relevancy",
+    title="A Strong Baseline for Question Relevancy Ranking "
+    "(González-Garduño, Augenstein and Søgaard 2018)",
+    variants=tuple(VARIANTS),
+    main=MAIN,
+    recipe=recipe,
+    ranker=ranker,
+    load=load,
+    published=Path(__file__).with_name("published.csv"),
+    figures=figures,
+)

@@ -16,10 +16,20 @@ from qasel.papers.yardsticks.recipes import (
     CrossEncoderRecipe,
     recipe,
 )
+from qasel.results import Room
 from qasel.text import Vectors
 from qasel.training.recipe import read_recipe
 
-__all__ = ["MAIN", "VARIANTS", "CrossEncoderRanker", "Reference", "load", "ranker", "recipe"]
+__all__ = [
+    "MAIN",
+    "ROOM",
+    "VARIANTS",
+    "CrossEncoderRanker",
+    "Reference",
+    "load",
+    "ranker",
+    "recipe",
+]
 
 
 def ranker(
@@ -34,3 +44,14 @@ def load(folder: Path, vectors: Vectors, device: torch.device) -> Reference | Cr
     """A ranker that was saved in a folder."""
     kind = Reference if read_recipe(folder)["variant"] in BASELINES else CrossEncoderRanker
     return kind.load(folder, vectors, device)
+
+
+ROOM = Room(
+    name="yardsticks",
+    title="What needs no paper: baselines and fine-tuned cross-encoders",
+    variants=tuple(VARIANTS),
+    main=MAIN,
+    recipe=recipe,
+    ranker=ranker,
+    load=load,
+)

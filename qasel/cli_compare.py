@@ -1,13 +1,16 @@
 """`qasel compare`: systems side by side on data sets, from the ledger."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from qasel.errors import QaselError
 from qasel.files import shown
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 SHOWN = 5
 """Kinds of runs that are named at most."""
@@ -29,18 +32,19 @@ def compare(
 ) -> None:
     """Compare systems: means, intervals, corrected tests, wins and ties, cost."""
     from qasel.datasets.load import full_name
+    from qasel.papers import ROOMS
+    from qasel.results.compare import Matrix, entries, render
     from qasel.results.ledger import read_ledger
-    from qasel.results.matrix import Matrix
-    from qasel.results.outcomes import outcomes, set_aside
-    from qasel.results.side_by_side import render
+    from qasel.results.runs import COMPARISON, TABLE, read_runs
 
     if figure and not figure.name:
         raise QaselError("--figure: give the name of a file, without its ending")
     dataset = [full_name(name) for name in dataset or ()]
-    rows = list(read_ledger())
-    found = outcomes(rows)
-    aside = _told([row.recipe for row in set_aside(rows)], system or (), dataset or ())
-    if not found:
+    runs = read_runs(ROOMS.values(), read_ledger())
+    found = entries(runs)
+    others = runs[(runs["split"] == "test") & ~runs["counts"].isin((TABLE, COMPARISON))]
+    aside = _told(others, system or (), dataset or ())
+    if found.empty:
         nothing = "the ledger has no runs to compare; make some with `qasel run`"
         raise QaselError("; ".join([nothing, *aside]))
     whole = Matrix.of(found, measure)
@@ -64,36 +68,25 @@ def compare(
             typer.echo(shown(path), err=True)
 
 
-def _told(
-    recipes: list[Mapping[str, Any]], systems: Collection[str], data: Collection[str]
-) -> list[str]:
+def _told(runs: "pd.DataFrame", systems: Collection[str], data: Collection[str]) -> list[str]:
     """Which runs on these data are not compared, because their settings are not their row's own.
 
     A sentence, or none where there are no such runs.
     """
-    asked = [
-        recipe
-        for recipe in recipes
-        if (not systems or recipe["variant"] in systems)
-        and (not data or {recipe["dataset"], f"{recipe['dataset']}/{recipe['protocol']}"} & {*data})
-    ]
-    if not asked:
+    from qasel.results.runs import listed
+
+    if systems:
+        runs = runs[runs["variant"].isin(systems)]
+    if data:
+        keys = runs["dataset"] + "/" + runs["protocol"]
+        runs = runs[runs["dataset"].isin(data) | keys.isin(data)]
+    if runs.empty:
         return []
-    number = f"{len(asked)} run{'s' if len(asked) > 1 else ''}"
+    number = f"{len(runs)} run{'s' if len(runs) > 1 else ''}"
     text = f"{number} with other settings than the row's own, or other data or code: not compared"
     if not systems and not data:
         return [text]
-    named = [f"{recipe['variant']} ({_why(recipe)})" for recipe in asked]
-    kinds = list(dict.fromkeys(named))
+    why = [listed(run.changed) or run.counts for run in runs.itertuples()]
+    kinds = list(dict.fromkeys(f"{v} ({w})" for v, w in zip(runs["variant"], why, strict=True)))
     more = f" and {len(kinds) - SHOWN} more kinds" if len(kinds) > SHOWN else ""
     return [f"{text}: {'; '.join(kinds[:SHOWN])}{more}"]
-
-
-def _why(recipe: Mapping[str, Any]) -> str:
-    """Why a run does not count."""
-    from qasel.results.grid import changed
-
-    try:
-        return changed(recipe) or "other data"
-    except QaselError:
-        return "not known to this version"

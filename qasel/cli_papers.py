@@ -10,6 +10,7 @@ from qasel.errors import QaselError
 from qasel.files import shown
 
 if TYPE_CHECKING:
+    from qasel.results import Room
     from qasel.results.ledger import Row
 
 
@@ -40,38 +41,38 @@ def run(
     """
     from tqdm import tqdm
 
-    from qasel.papers import configured
-    from qasel.papers import paper as room
-    from qasel.results.experiments import by_settings
-    from qasel.results.grid import rows_of
+    from qasel.papers import ROOMS
     from qasel.results.ledger import on_record
     from qasel.results.measure import measure
+    from qasel.results.runs import read_runs
+    from qasel.results.sweep import rows_of
+    from qasel.results.tables import by_settings
     from qasel.training import resolve_device
     from qasel.training.recipe import settings
 
     place = resolve_device(device)
-    home = room(paper)
+    room = ROOMS[paper]
     recipes = []
-    for name in dict.fromkeys(rows_of(paper, variant or ())):
-        chosen = configured(paper, name, dataset, settings(set_ or ()))
+    for name in dict.fromkeys(rows_of(room, variant or ())):
+        chosen = room.configured(name, dataset, settings(set_ or ()))
         recipes += [chosen.change(seed=seed) for seed in parse_seeds(seeds)]
     rows = []
     for chosen in recipes:
         before = on_record([chosen])
-        rows.append(measure(chosen, home.ranker, place, out, data_dir))
-        tqdm.write(told(rows[-1], out))
+        rows.append(measure(chosen, room.ranker, place, out, data_dir))
+        tqdm.write(told(room, rows[-1], out))
         if before and on_record([chosen]) != before:
             tqdm.write(f"  in the ledger in place of {_known(before[0])}")
     if len(rows) > 1:
-        tqdm.write(by_settings(rows))
+        tqdm.write(by_settings(read_runs([room], rows)))
 
 
-def told(row: "Row", out: Path) -> str:
+def told(room: "Room", row: "Row", out: Path) -> str:
     """What came of a run, in a line."""
-    from qasel.results.grid import changed
+    from qasel.results.runs import changed
 
     recipe, dev, test = row.recipe, row.scores["dev"], row.scores["test"]
-    settings = changed(recipe)
+    settings = changed(room, recipe)
     return (
         f"{recipe['variant']}  {recipe['dataset']} ({recipe['protocol']})  seed {recipe['seed']}  "
         f"{settings}{'  ' if settings else ''}{_chosen(row)}"
@@ -111,9 +112,10 @@ def table(
     format_: Annotated[str, typer.Option("--format", help="md, csv or latex.")] = "md",
 ) -> None:
     """Print every number of the paper beside ours, from the ledger."""
+    from qasel.papers import ROOMS
     from qasel.results.tables import comparison, render
 
-    typer.echo(render(comparison(paper), format_).rstrip("\n"))
+    typer.echo(render(comparison(ROOMS[paper]), format_).rstrip("\n"))
 
 
 def figures(
@@ -126,10 +128,16 @@ def figures(
     from qasel.figures import compare
     from qasel.figures.style import save
     from qasel.locations import FIGURES
-    from qasel.papers import PAPERS, figures_of
+    from qasel.papers import PAPERS, ROOMS
+    from qasel.results.runs import read_runs
+    from qasel.results.tables import published
 
     for name in [paper] if paper else [*PAPERS, compare.NAME]:
-        found = compare.figures() if name == compare.NAME else figures_of(name)
+        if name == compare.NAME:
+            found = compare.figures(read_runs(ROOMS.values()))
+        else:
+            published(ROOMS[name])  # which the yardsticks have not
+            found = dict(ROOMS[name].figures())
         for title, figure in found.items():
             for path in save(figure, title, out or FIGURES):
                 typer.echo(shown(path))

@@ -18,7 +18,7 @@ def rank(
 ) -> None:
     """Rank your own questions with a saved model; the result is a TREC run."""
     from qasel.datasets import read_questions
-    from qasel.papers import paper
+    from qasel.papers import ROOMS
     from qasel.text import Vectors, load_vectors, tokenize
     from qasel.training import resolve_device
     from qasel.training.recipe import of_this_version, read_recipe
@@ -43,7 +43,7 @@ def rank(
         typer.echo(f"qasel: warning: {error}; words new to the model count as unknown", err=True)
         known = Vectors.empty(vectors)
     with of_this_version(model_dir):
-        ranker = paper(name).load(model_dir, known, place)
+        ranker = ROOMS[name].load(model_dir, known, place)
     run = ranker.rank(split)
     if out:
         run.write(out)

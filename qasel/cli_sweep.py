@@ -10,6 +10,7 @@ from qasel.cli_papers import parse_seeds, told
 from qasel.errors import QaselError
 
 if TYPE_CHECKING:
+    from qasel.results.ledger import Row
     from qasel.training import Recipe
 
 
@@ -51,8 +52,8 @@ def sweep(
     The grid is all papers × variants × data sets × values of settings × seeds. Killed or
     interrupted, the same command goes on.
     """
-    from qasel.results.grid import Grid, gathered
-    from qasel.results.grid_file import read_grids
+    from qasel.papers import ROOMS
+    from qasel.results.sweep import Grid, gathered, read_grids
     from qasel.training.recipe import assigned, settings
 
     named = (paper, variant, dataset, seeds, over, set_)
@@ -61,7 +62,7 @@ def sweep(
     if workers and scheduler:
         raise QaselError("--workers are of this machine; --scheduler has its own: choose one")
     if grid:
-        recipes = read_grids(grid)
+        recipes = read_grids(grid, ROOMS)
     elif paper:
         recipes = Grid(
             paper,
@@ -70,7 +71,7 @@ def sweep(
             parse_seeds(seeds or "0"),
             settings(set_ or ()),
             gathered(map(assigned, over or ())),
-        ).recipes()
+        ).recipes(ROOMS)
     else:
         raise QaselError("name a YAML file of grids, or at least one --paper")
     return _sweep(recipes, workers, scheduler, device, out, data_dir, dry_run)
@@ -88,32 +89,37 @@ def _sweep(
     """Run what is not held, tell what came of it; the exit status."""
     from tqdm import tqdm
 
-    from qasel.results import grid, sweep
-    from qasel.results.experiments import by_settings
+    from qasel.papers import ROOMS
+    from qasel.results import sweep
     from qasel.results.ledger import on_record
+    from qasel.results.runs import read_runs
+    from qasel.results.tables import by_settings
     from qasel.results.workers import local_workers, remote_workers
 
     todo = [recipe for recipe in recipes if not sweep.held(recipe, data_dir)]
     held = len(recipes) - len(todo)
     if dry_run:
         for recipe in recipes:
-            typer.echo(f"{'to run' if recipe in todo else 'held  '}  {grid.told(recipe)}")
+            line = sweep.described(ROOMS[recipe.paper], recipe)
+            typer.echo(f"{'to run' if recipe in todo else 'held  '}  {line}")
         typer.echo(f"{len(todo)} to run, {held} held")
         return 0
     failures = []
     if todo:
-        sweep.check(todo, data_dir)
+        sweep.check(ROOMS, todo, data_dir)
         pool = (
             remote_workers(scheduler, device)
             if scheduler
             else local_workers(workers, device, len(todo))
         )
         with pool as found:
-            failures = sweep.sweep(
-                todo, found, out, data_dir, lambda row: tqdm.write(told(row, out))
-            )
+
+            def tell(row: "Row") -> None:
+                tqdm.write(told(ROOMS[row.recipe["paper"]], row, out))
+
+            failures = sweep.sweep(ROOMS, todo, found, out, data_dir, tell)
     if rows := on_record(recipes):
-        typer.echo(by_settings(rows))
+        typer.echo(by_settings(read_runs(ROOMS.values(), rows)))
     typer.echo(f"{len(todo) - len(failures)} run, {len(failures)} failed, {held} held before")
     for failure in failures:
         typer.echo(f"qasel: failed: {failure}", err=True)

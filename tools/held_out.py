@@ -33,7 +33,7 @@ from qasel.datasets.base import Split
 from qasel.errors import QaselError
 from qasel.evaluation import bootstrap_interval, mean_interval
 from qasel.locations import DATA
-from qasel.papers import configured, paper
+from qasel.papers import ROOMS
 from qasel.results.ledger import code_revision
 from qasel.results.measure import vectors_for
 from qasel.training.recipe import Recipe, settings
@@ -59,7 +59,7 @@ def fold_of(train: Split, fold: int, folds: int) -> tuple[Split, Split]:
 def recipe_of(room: str, variant: str, dataset: str, setting: str, seed: int) -> Recipe:
     """A row's recipe with `k_max=5,kernels=(1,2)` changed; a tuple has commas of its own."""
     parts = [part for part in re.split(r",(?=\w+=)", setting) if part]
-    return configured(room, variant, dataset, settings(parts)).change(seed=seed)
+    return ROOMS[room].configured(variant, dataset, settings(parts)).change(seed=seed)
 
 
 def run_fold(chosen: Recipe, setting: str, fold: int, folds: int) -> Row:
@@ -67,7 +67,7 @@ def run_fold(chosen: Recipe, setting: str, fold: int, folds: int) -> Row:
     data = chosen.load()
     rest, held = fold_of(data.train, fold, folds)
     vectors = vectors_for(chosen, data)
-    ranker = paper(chosen.paper).ranker(chosen, vectors, torch.device("cpu"))
+    ranker = ROOMS[chosen.paper].ranker(chosen, vectors, torch.device("cpu"))
     history = ranker.fit(rest, data.dev, **({"tasks": data.tasks} if data.tasks else {}))
     scores = evaluate(ranker.rank(held), held, data.scoring)
     values = (

@@ -100,8 +100,12 @@ def download(archive: Archive, folder: Path, manual: str, *, progress: bool = Fa
             pooch.retrieve(archive.url, archive.hash, archive.file, folder, downloader=getter)
         )
     except requests.HTTPError as error:
-        assert error.response is not None  # as it comes of an answer's status
-        reason = f"the server answers {error.response.status_code} {error.response.reason}"
+        answer = error.response
+        reason = (
+            str(error)
+            if answer is None
+            else f"the server answers {answer.status_code} {answer.reason}"
+        )
     except requests.Timeout:
         reason = "the server does not answer in time"
     except requests.exceptions.SSLError:

@@ -1,6 +1,6 @@
 """Systems side by side: the matrix as a heat map, quality against cost, question by question."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 
 import pandas as pd
 
@@ -9,10 +9,8 @@ from qasel.figures.differences import Difference, differences
 from qasel.figures.grid import grid
 from qasel.figures.scatter import Point, agreement, labelled
 from qasel.figures.style import HouseFigure
-from qasel.results.ideas import ADJUSTED, CLEAR
-from qasel.results.ledger import Row
-from qasel.results.matrix import ALPHA, Matrix
-from qasel.results.outcomes import SAMPLE, Target, outcomes
+from qasel.results.compare import ADJUSTED, ALPHA, CLEAR, Matrix, entries
+from qasel.results.runs import SAMPLE, Target
 
 NAME = "compare"
 """What `qasel figures` calls these."""
@@ -22,11 +20,9 @@ PANELS = ("wikiqa/answered", "trecqa/clean", "semeval-cqa/a-2016", "semeval-cqa/
 """A target of each task: what is shown of quality against cost."""
 
 
-def figures(
-    rows: Iterable[Row] | None = None, note: Callable[[str], None] = print
-) -> dict[str, HouseFigure]:
-    """The figures of the ledger by name: the best systems of each data set, and all by cost."""
-    matrix = Matrix.of(outcomes(rows))
+def figures(runs: pd.DataFrame, note: Callable[[str], None] = print) -> dict[str, HouseFigure]:
+    """The figures of all runs by name: the best systems of each data set, and all by cost."""
+    matrix = Matrix.of(entries(runs))
     if not matrix.cells:
         note(f"{NAME}: skipped, the ledger has no runs at the paper's scale")
         return {}
@@ -85,7 +81,7 @@ def questions(matrix: Matrix, target: Target, first: str, second: str) -> HouseF
 
 
 def worth(frame: pd.DataFrame, title: str | None = None, measure: str = "map") -> HouseFigure:
-    """What ideas are worth by a measure, a line a data set, from the frame of `ideas.worth`."""
+    """What ideas are worth by a measure, a line a data set, from the frame of that name."""
     lines = [
         Difference(
             line["idea"],

@@ -1,16 +1,25 @@
-"""What the notebooks of all papers need: recipes from parameters, and a look inside."""
+"""What the notebooks of all papers need: recipes from parameters, training on the spot, shapes."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
+from typing import Any
 
 import pandas as pd
+import torch
 from torch import Tensor
 
+from qasel.datasets import Dataset
 from qasel.datasets.base import Split
 from qasel.errors import QaselError
-from qasel.papers import configured
-from qasel.papers import paper as room
+from qasel.evaluation import Run, evaluate
+from qasel.papers import ROOMS
+from qasel.rankers.base import History, Ranker
+from qasel.results.measure import beside, timed_run, vectors_for
+from qasel.results.runs import Target
 from qasel.training import NeuralRanker, Recipe
 from qasel.training.recipe import settings as recipe_settings
+
+Entry = dict[str, Any]
+"""A line of `qasel.results.compare.entries`."""
 
 
 def chosen_recipes(
@@ -29,7 +38,7 @@ def chosen_recipes(
     `epochs` 0 and `vectors` "" keep the recipe's own; `settings` are others of its fields, as
     `key=value` with blanks between. Raises `QaselError` for what is not valid.
     """
-    names = _named(variants, room(paper).VARIANTS)
+    names = _named(variants, ROOMS[paper].variants)
     if not names or len(set(names)) < len(names):
         raise QaselError(f"variants {variants!r}: name at least one, and each once")
     if not isinstance(epochs, int) or epochs < 0:
@@ -39,7 +48,8 @@ def chosen_recipes(
         raise QaselError(f"settings {settings!r}: the scale is a parameter of its own")
     changes = {"scale": scale} | ({"epochs": epochs} if epochs else {}) | others
     return {
-        name: configured(paper, name, dataset, changes, vectors).change(seed=seed) for name in names
+        name: ROOMS[paper].configured(name, dataset, changes, vectors).change(seed=seed)
+        for name in names
     }
 
 
@@ -53,6 +63,62 @@ def _named(variants: str, known: Collection[str]) -> list[str]:
         names.append(", ".join(parts[:length]))
         parts = parts[length:]
     return names
+
+
+def chosen_systems(text: str, dataset: str, protocol: str, **settings: Any) -> dict[str, Recipe]:
+    """`paper: variant, variant; paper: variant` → recipes by variant, all under one protocol.
+
+    `settings` are those of `chosen_recipes`. Raises `QaselError` for what is not valid.
+    """
+    found: dict[str, Recipe] = {}
+    for part in filter(None, (part.strip() for part in text.split(";"))):
+        paper, colon, variants = part.partition(":")
+        if not colon:
+            raise QaselError(f"systems {part!r}: write `paper: variant`, with `;` between papers")
+        chosen = chosen_recipes(paper.strip(), variants, dataset, **settings)
+        if twice := found.keys() & chosen.keys():
+            raise QaselError(f"systems: {min(twice)!r} is named twice")
+        found |= {name: recipe.change(protocol=protocol) for name, recipe in chosen.items()}
+    if len(found) < 2:
+        raise QaselError(f"systems {text!r}: name two or more to set side by side")
+    return found
+
+
+def compete(recipes: Mapping[str, Recipe], device: torch.device) -> dict[str, tuple[Run, Entry]]:
+    """Train each system as its recipe says: its run of the test split, and its line of a matrix."""
+    found = {}
+    for name, recipe in recipes.items():
+        data = recipe.load()
+        ranker = ROOMS[recipe.paper].ranker(recipe, vectors_for(recipe, data), device)
+        history = ranker.fit(data.train, data.dev, **beside(data))
+        run, line = just_measured(name, ranker, history, data)
+        # A folder of one's own by its whole path, as the ledger has it.
+        line["target"] = Target.of(recipe.dataset, recipe.protocol)
+        known = {key: getattr(recipe, key) for key in ("paper", "vectors", "seed")}
+        found[name] = run, line | known
+    return found
+
+
+def just_measured(
+    system: str, ranker: Ranker, history: History, data: Dataset
+) -> tuple[Run, Entry]:
+    """Rank the test split with a ranker that was fitted: the run, and a line of `entries`."""
+    # Before ranking, which adds the vectors of new words to a network that training never saw.
+    parameters = getattr(ranker, "parameter_count", None)
+    run, speed = timed_run(ranker, data.test)
+    return run, {
+        "system": system,
+        "target": Target.of(data.name, data.protocol),
+        "values": evaluate(run, data.test, data.scoring).per_question,
+        "seconds": history.seconds,
+        "parameters": parameters,
+        "ranked_per_second": speed,
+        "paper": "",
+        "vectors": "",
+        "under": "",
+        "scale": "paper",
+        "seed": None,
+    }
 
 
 def untrained(ranker: NeuralRanker, split: Split) -> NeuralRanker:

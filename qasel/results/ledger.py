@@ -9,7 +9,6 @@ import dataclasses
 import importlib.metadata
 import json
 import platform
-import statistics
 import subprocess
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -99,25 +98,6 @@ def read_ledger(paper: str | None = None, folder: Path | None = None) -> list[Ro
     """All rows, or those of a paper, in the order of their file names."""
     pattern = f"{paper}/*.json" if paper else "*/*.json"
     return [Row.read(path) for path in sorted((folder or results_dir()).glob(pattern))]
-
-
-def select(rows: Iterable[Row], **settings: Any) -> list[Row]:
-    """The rows whose recipes have these settings, by seed."""
-    chosen = [
-        row for row in rows if all(row.recipe.get(key) == value for key, value in settings.items())
-    ]
-    return sorted(chosen, key=lambda row: (row.recipe["variant"], row.recipe["seed"]))
-
-
-def are_folds(rows: Iterable[Row], split: str = "test") -> bool:
-    """Whether rows were measured on different questions, as in cross-validation, not by seeds."""
-    measures = (row.per_question.get(split, {}).values() for row in rows)
-    return len({frozenset().union(*values) for values in measures}) > 1
-
-
-def mean_score(rows: Iterable[Row], measure: str, split: str = "test") -> float:
-    """Mean of a measure over rows (seeds)."""
-    return statistics.fmean(row.scores[split][measure] for row in rows)
 
 
 def versions() -> dict[str, str]:

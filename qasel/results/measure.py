@@ -42,20 +42,11 @@ def measure(
     `out/SLUG` gets the checkpoint while training (a killed run goes on from
     it), then the model, the TREC runs of all splits but train, and the row,
     which the ledger gets too unless `ledger` says that the caller adds it. Raises `QaselError`
-    where `out/SLUG` is of other data or word vectors: files of one's own may have changed since.
+    where `out/SLUG` is of other data or word vectors: a user's own files may have changed since.
     """
     folder = out / recipe.slug
-    done = folder / f"{recipe.slug}.json"
-    own = not by_name(recipe)
-    if done.exists():
-        row = Row.read(done)
-        if own:
-            now = fingerprint(recipe, *inputs(recipe, data_dir), data_dir)
-            _same_inputs(folder, recipe.dataset, now, row.data)
-        place = place_of(recipe)
-        if ledger and not (place.exists() and (not own or Row.read(place).data == row.data)):
-            row.write()
-        return row
+    if (folder / f"{recipe.slug}.json").exists():
+        return _finished(recipe, folder, data_dir, ledger)
     revision = code_revision()
     dataset, vectors = inputs(recipe, data_dir)
     # Before the hours of training, and after all that may be wrong with the input.
@@ -63,29 +54,18 @@ def measure(
     if ledger:
         require_writable(results_dir() / recipe.paper, "QASEL_RESULTS")
     read = fingerprint(recipe, dataset, vectors, data_dir)
-    if own:
+    if not by_name(recipe):
         _same_inputs(folder, recipe.dataset, read)
     ranker = make_ranker(recipe, vectors, device)
-    beside = {"tasks": dataset.tasks, "articles": dataset.articles}
-    more = {name: given for name, given in beside.items() if given}
-    history = ranker.fit(dataset.train, dataset.dev, folder, **more)
+    history = ranker.fit(dataset.train, dataset.dev, folder, **beside(dataset))
     parameters = getattr(ranker, "parameter_count", None)
-    scores, questions, per_question, speed = {}, {}, {}, {}
-    for split in (split for name, split in dataset.splits.items() if name != "train"):
-        run, speed[split.name] = timed_run(ranker, split)
-        run.write(folder / f"{split.name}.run")
-        result = evaluate(run, split, dataset.scoring)
-        scores[split.name] = dict(result.mean)
-        questions[split.name] = result.questions
-        per_question[split.name] = result.per_question
+    measured = _measured(ranker, dataset, folder)
     ranker.save(folder)
     row = Row(
         recipe=recipe.as_dict(),
         hash=recipe.hash,
         slug=recipe.slug,
-        scores=scores,
-        questions=questions,
-        per_question=_rounded(per_question),
+        **measured,
         history=_rounded(history.epochs),
         best_epoch=history.best_epoch,
         seconds=round(history.seconds, 1),
@@ -95,7 +75,6 @@ def measure(
         revision=revision,
         chosen=history.chosen,
         parameters=parameters,
-        ranked_per_second=speed.get("test"),
         data=read,
         finished=datetime.datetime.now(datetime.UTC).isoformat(timespec="milliseconds"),
     )
@@ -104,6 +83,43 @@ def measure(
     row.write(folder)
     forget(folder)
     return row
+
+
+def _finished(recipe: Recipe, folder: Path, data_dir: FilePath | None, ledger: bool) -> Row:
+    """The row of a run that was finished before; a ledger without it gets it, if asked."""
+    row = Row.read(folder / f"{recipe.slug}.json")
+    own = not by_name(recipe)
+    if own:
+        now = fingerprint(recipe, *inputs(recipe, data_dir), data_dir)
+        _same_inputs(folder, recipe.dataset, now, row.data)
+    place = place_of(recipe)
+    if ledger and not (place.exists() and (not own or Row.read(place).data == row.data)):
+        row.write()
+    return row
+
+
+def beside(dataset: Dataset) -> dict[str, Any]:
+    """What a data set gives to training beside its splits: auxiliary tasks, articles."""
+    given = {"tasks": dataset.tasks, "articles": dataset.articles}
+    return {name: value for name, value in given.items() if value}
+
+
+def _measured(ranker: Ranker, dataset: Dataset, folder: Path) -> dict[str, Any]:
+    """Rank and score all splits but train: the fields of a row; the TREC runs go to `folder`."""
+    scores, questions, per_question, speed = {}, {}, {}, {}
+    for split in (split for name, split in dataset.splits.items() if name != "train"):
+        run, speed[split.name] = timed_run(ranker, split)
+        run.write(folder / f"{split.name}.run")
+        result = evaluate(run, split, dataset.scoring)
+        scores[split.name] = dict(result.mean)
+        questions[split.name] = result.questions
+        per_question[split.name] = result.per_question
+    return {
+        "scores": scores,
+        "questions": questions,
+        "per_question": _rounded(per_question),
+        "ranked_per_second": speed.get("test"),
+    }
 
 
 def by_name(recipe: Recipe) -> bool:

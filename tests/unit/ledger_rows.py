@@ -1,8 +1,13 @@
 """Made-up rows of a ledger, for tests of what is made from them."""
 
+from collections.abc import Iterable
 from typing import Any
 
+import pandas as pd
+
+from qasel.papers import ROOMS
 from qasel.results.ledger import Row
+from qasel.results.runs import Target, read_runs
 from qasel.training import Recipe
 
 
@@ -33,3 +38,15 @@ def ledger_row(
         per_question={"dev": {}, "test": dict.fromkeys(test, values)},
         **settled | changes,
     )
+
+
+def runs_of(rows: Iterable[Row]) -> pd.DataFrame:
+    """The frame of runs that rows of any papers give."""
+    return read_runs(ROOMS.values(), rows)
+
+
+def entry(system: str, target: Target, values: dict[str, dict[str, float]], **more: Any) -> dict:
+    """A line of `entries`: a run of a system on a target, with a value per question."""
+    unknown = dict.fromkeys(("parameters", "ranked_per_second", "seed"))
+    named = {"paper": "", "vectors": "", "under": "", "scale": "paper", "seconds": 1.0}
+    return {"system": system, "target": target, "values": values} | unknown | named | more

@@ -5,7 +5,7 @@ import os
 import numpy as np
 import pytest
 import torch
-from ledger_rows import ledger_row
+from ledger_rows import ledger_row, runs_of
 
 from qasel.datasets import load_dataset
 from qasel.datasets.base import Candidate, Dataset, Question, Split
@@ -16,8 +16,9 @@ from qasel.papers.ap_mpcnn import lesson as teaching
 from qasel.papers.ap_mpcnn import report as claims
 from qasel.papers.ap_mpcnn import report as figures
 from qasel.papers.ap_mpcnn.model import cosine_matrix
-from qasel.papers.ap_mpcnn.recipes import ALONE, settings_of
-from qasel.results.claims import AGAINST, HELD, NOT_RUN
+from qasel.papers.ap_mpcnn.recipes import ALONE
+from qasel.papers.ap_mpcnn.report import settings_of
+from qasel.results.compare import AGAINST, HELD, NOT_RUN
 from qasel.text import Vectors, tokenize
 
 PAPER = "ap-mpcnn"
@@ -33,40 +34,42 @@ def row(variant=MAIN, seed=0, test=0.75, **changes):
 
 def test_figures_of_what_was_run():
     told = []
-    found = figures.figures([row(name) for name in VARIANTS], told.append)
+    found = figures.figures(runs_of([row(name) for name in VARIANTS]), told.append)
     names = ("network", "table-5", "figure-11", "table-4", "training")
     assert list(found) == [f"{PAPER}-{name}" for name in names]
     assert not told
-    assert set(figures.figures([], told.append)) == {f"{PAPER}-network"}
+    assert set(figures.figures(runs_of([]), told.append)) == {f"{PAPER}-network"}
     assert len(told) == 4
 
 
 def test_what_some_figures_need_and_show():
-    assert figures.figure_11([row()]) is None  # nothing to set it beside
-    assert figures.table_4([row(), row("Attention only")]) is None
-    assert figures.training([row("Attention only")]) is None
-    bars = figures.figure_11([row(), row("Wide convolution only")]).axes[0]
+    assert figures.figure_11(runs_of([row()])) is None  # nothing to set it beside
+    assert figures.table_4(runs_of([row(), row("Attention only")])) is None
+    assert figures.training(runs_of([row("Attention only")])) is None
+    bars = figures.figure_11(runs_of([row(), row("Wide convolution only")])).axes[0]
     assert [label.get_text() for label in bars.get_yticklabels()] == ["Wide convolution only", MAIN]
-    panels = figures.table_4([row(), row("window 4", test=0.77)]).axes
+    panels = figures.table_4(runs_of([row(), row("window 4", test=0.77)])).axes
     assert [axes.get_title(loc="left") for axes in panels][:3] == ["epochs", "batch", "window"]
     assert [label.get_text() for label in panels[2].get_xticklabels()] == ["2", "3", "4"]
 
 
 def test_the_settings_of_table_4():
-    found = {s.name: s for s in settings_of([row(), row(seed=1, test=0.77), row("filters 500")])}
+    found = {
+        s.name: s for s in settings_of(runs_of([row(), row(seed=1, test=0.77), row("filters 500")]))
+    }
     assert list(found["filters"].paper.items()) == [(200, 0.795), (300, 0.806), (500, 0.779)]
     assert found["filters"].ours == {300: [0.75], 500: [0.75]}  # by the seed that both have
     assert found["window"].ours == {3: [0.75, 0.77]}
     assert found["learning rate"].own == 0.00018
     assert len(found) == 8
-    assert settings_of([row("filters 500")])[3].ours == {}  # nothing of the recipe itself
+    assert settings_of(runs_of([row("filters 500")]))[3].ours == {}  # nothing of the recipe itself
 
 
 def test_the_parts_together_against_each_alone():
     rows = [row(seed=seed, test=0.77) for seed in range(2)]
     rows += [row("Attention only", seed, test=0.75) for seed in range(3)]
     rows += [row("Pairwise ranking only", seed, test=0.78) for seed in range(2)]
-    table = claims.parts(rows)
+    table = claims.parts(runs_of(rows))
     table = table.set_index(["systems", "measure"])
     line = table.loc[(f"{MAIN} over Attention only", "MAP")]
     assert (line["ours"], line["seeds"], line["verdict"]) == ("+0.020", 2, HELD)
@@ -80,19 +83,19 @@ def test_questions_without_a_right_answer_can_be_left_out():
     for each, values in zip(rows, ((0.5, 1.0, 0.0), (0.7, 0.8, 0.0)), strict=True):
         for measure in each.per_question["test"]:
             each.per_question["test"][measure] = dict(zip("abc", values, strict=True))
-    found = claims.answered(rows)
+    found = claims.answered(runs_of(rows))
     assert list(found.columns) == ["MAP of 3", "MRR of 3", "MAP of 2", "MRR of 2", "runs"]
     usual = (MAIN, "glove.6B.100d")
     assert found.loc[usual].tolist() == pytest.approx([0.5, 0.5, 0.75, 0.75, 2])
     # Other vectors are a line of their own.
-    found = claims.answered([*rows, row(vectors="glove.6B.300d")])
+    found = claims.answered(runs_of([*rows, row(vectors="glove.6B.300d")]))
     assert found["runs"].to_dict() == {usual: 2, (MAIN, "glove.6B.300d"): 1}
-    assert claims.answered([]).empty
+    assert claims.answered(runs_of([])).empty
 
 
 def test_how_often_the_recipes_value_is_the_best():
     rows = [row(), row("window 2", test=0.74), row("window 4", test=0.77)]
-    table = claims.settings([*rows, row("epochs 5")]).set_index("setting")
+    table = claims.settings(runs_of([*rows, row("epochs 5")])).set_index("setting")
     assert table.loc["window", "best (ours)"] == "4"
     assert (table.loc["window", "gap"], table.loc["window", "runs"]) == ("-0.020", "1 / 1 / 1")
     assert float(table.loc["window", "p"]) < 0.05
@@ -101,7 +104,7 @@ def test_how_often_the_recipes_value_is_the_best():
     paper, ours = claims.summary(table.reset_index())
     assert "the best in 8 of 8 settings, in 1 of them level" in paper
     assert "the best in 0 of 1 settings" in ours
-    assert claims.summary(claims.settings([]))[1] == "In ours: not run yet."
+    assert claims.summary(claims.settings(runs_of([])))[1] == "In ours: not run yet."
 
 
 LISTS = Split(

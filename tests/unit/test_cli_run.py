@@ -17,7 +17,7 @@ from qasel.datasets import load_dataset
 from qasel.datasets.base import Split
 from qasel.evaluation import Run, TieWarning, evaluate, write_qrels
 from qasel.locations import DATA
-from qasel.papers import paper
+from qasel.papers import ROOMS
 from qasel.results.measure import vectors_for
 from qasel.text import load_vectors
 from qasel.training import checkpoint
@@ -212,9 +212,9 @@ def saved(tmp_path, monkeypatch):
     monkeypatch.setenv("QASEL_CACHE", str(tmp_path / "cache"))
 
     def save(name, variant, **changes):
-        chosen = paper(name).recipe(variant, scale="quick").change(**changes)
+        chosen = ROOMS[name].recipe(variant, scale="quick").change(**changes)
         data = chosen.load()
-        ranker = paper(name).ranker(chosen, vectors_for(chosen, data), torch.device("cpu"))
+        ranker = ROOMS[name].ranker(chosen, vectors_for(chosen, data), torch.device("cpu"))
         train = Split("train", data.train[:3])
         ranker.prepare(train, {} if name == "question-relevancy" else train)
         ranker.save(tmp_path / "model")
@@ -284,7 +284,7 @@ def test_distances_need_the_vectors_for_new_words_only(
     shutil.copy(DATA / "sample" / "vectors.npz", vectors)
     folder = saved("question-relevancy", variant, vectors=str(vectors))
     questions = tmp_path / "known.jsonl"
-    question = paper("question-relevancy").recipe("STL-MLP").load().train[0]
+    question = ROOMS["question-relevancy"].recipe("STL-MLP").load().train[0]
     texts = [candidate.text for candidate in question.candidates[:3]]
     questions.write_text(json.dumps({"question": question.text, "candidates": texts}) + "\n")
     assert main(["rank", str(folder), str(questions)]) == 0

@@ -1,5 +1,7 @@
 import numpy as np
+import pandas as pd
 import pytest
+from ledger_rows import entry, runs_of
 
 from qasel.errors import QaselError
 from qasel.figures import compare
@@ -15,17 +17,20 @@ from qasel.figures.scatter import (
     steps_of,
     uncross,
 )
-from qasel.results.ideas import ADJUSTED, CLEAR, SEEDS, worth
-from qasel.results.matrix import Matrix
-from qasel.results.outcomes import Outcome, Target
+from qasel.results.compare import ADJUSTED, CLEAR, SEEDS, Matrix, worth
+from qasel.results.runs import Target
 
 WIKI, TREC = Target("wikiqa", "answered"), Target("trecqa", "clean")
 
 
+def matrix_of(lines):
+    return Matrix.of(pd.DataFrame(lines))
+
+
 def matrix():
     values = {"A": {"q1": 1.0, "q2": 0.5}, "B": {"q1": 0.25, "q2": 0.5}}
-    runs = [Outcome(name, WIKI, {"map": found}, 3.0) for name, found in values.items()]
-    return Matrix.of([*runs, Outcome("A", TREC, {"map": {"q": 0.5}}, 0.0)])
+    runs = [entry(name, WIKI, {"map": found}, seconds=3.0) for name, found in values.items()]
+    return matrix_of([*runs, entry("A", TREC, {"map": {"q": 0.5}}, seconds=0.0)])
 
 
 def test_the_grid_shows_numbers_and_dashes():
@@ -127,16 +132,16 @@ def test_questions_of_two_systems():
 
 def test_an_empty_ledger_has_no_figures():
     notes = []
-    assert compare.figures([], notes.append) == {}
+    assert compare.figures(runs_of([]), notes.append) == {}
     assert "skipped" in notes[0]
 
 
 def test_what_an_idea_is_worth():
     high, low = (dict.fromkeys(map(str, range(10)), value) for value in (0.9, 0.4))
-    runs = [Outcome("with", WIKI, {"map": high}, 1.0), Outcome("without", WIKI, {"map": low}, 1.0)]
-    runs.append(Outcome("with", TREC, {"map": high}, 1.0))
+    runs = [entry("with", WIKI, {"map": high}), entry("without", WIKI, {"map": low})]
+    runs.append(entry("with", TREC, {"map": high}))
     both = {"harm": ("without", "with"), "help": ("with", "without")}
-    frame = worth(Matrix.of([*runs, runs[0]]), both)
+    frame = worth(matrix_of([*runs, runs[0]]), both)
     assert frame[["idea", "data", "questions", "runs"]].to_numpy().tolist() == [
         ["harm", "WikiQA (answered)", 10, "1 / 2"],
         ["help", "WikiQA (answered)", 10, "2 / 1"],
@@ -150,12 +155,12 @@ def test_what_an_idea_is_worth():
     assert [text.get_text() for text in axes.texts] == ["harm", "help"]
     names = [label.get_text() for label in axes.get_yticklabels()]
     assert names == ["WikiQA (answered)  1 / 2", "WikiQA (answered)  2 / 1"]
-    assert len(worth(Matrix.of(runs), {"other": ("with", "nothing")})) == 0
+    assert len(worth(matrix_of(runs), {"other": ("with", "nothing")})) == 0
     # What is only a part of another column is not counted twice.
-    part = [Outcome(o.system, TREC, o.scores, 1.0, under="raw") for o in runs[:2]]
-    assert len(worth(Matrix.of([*runs[:2], *part]), {"help": ("with", "without")})) == 1
+    part = [entry(o["system"], TREC, o["values"], under="raw") for o in runs[:2]]
+    assert len(worth(matrix_of([*runs[:2], *part]), {"help": ("with", "without")})) == 1
     # Two lines without a difference (p = 1) beside it multiply its p by three.
-    same = worth(Matrix.of(runs), {"none": ("with", "with"), "help": ("with", "without")})
+    same = worth(matrix_of(runs), {"none": ("with", "with"), "help": ("with", "without")})
     assert same[ADJUSTED].tolist() == pytest.approx([1.0, 1.0, 6 / 2**10])
 
 
@@ -180,13 +185,13 @@ def test_many_differences_stand_in_two_columns():
 def test_an_idea_is_clear_over_questions_and_over_seeds():
     def runs(system, *means):
         return [
-            Outcome(system, WIKI, {"map": dict.fromkeys(map(str, range(10)), mean)}, 1.0, seed=seed)
+            entry(system, WIKI, {"map": dict.fromkeys(map(str, range(10)), mean)}, seed=seed)
             for seed, mean in enumerate(means)
         ]
 
     found = [*runs("none", 0.4, 0.5), *runs("steady", 0.6, 0.7, 0.9), *runs("shaky", 0.5, 0.9)]
     ideas = {name: (name, "none") for name in ("steady", "shaky")}
-    frame = worth(Matrix.of([*found, *runs("once", 0.9)]), ideas | {"once": ("once", "none")})
+    frame = worth(matrix_of([*found, *runs("once", 0.9)]), ideas | {"once": ("once", "none")})
     assert (frame[ADJUSTED] < 0.05).all()
     assert frame[CLEAR].tolist() == [True, False, False]
     # Differences .1 and .4: deviation .2121, t(1) = 12.706; the third seed has no partner.

@@ -4,8 +4,9 @@ import itertools
 import matplotlib as mpl
 import numpy as np
 import pytest
+from ledger_rows import runs_of
 from PIL import Image
-from test_tables import PAPER, row
+from test_tables import row
 
 from qasel.errors import QaselError
 from qasel.figures import style
@@ -13,7 +14,7 @@ from qasel.figures.bars import paper_against_ours
 from qasel.figures.curves import curves
 from qasel.figures.diagrams import Arrow, Box, Diagram, diagrams
 from qasel.figures.heatmap import heatmap
-from qasel.papers.hierarchical_ranking import SCHEMES, VARIANTS, recipe
+from qasel.papers.hierarchical_ranking import ROOM, SCHEMES, VARIANTS, recipe
 from qasel.papers.hierarchical_ranking import report as claims
 from qasel.papers.hierarchical_ranking.report import (
     LAYOUT,
@@ -70,7 +71,7 @@ def test_a_figure_shows_itself_in_a_notebook_in_colours_that_look_the_same():
 
 
 def test_a_system_has_the_same_colour_in_every_figure():
-    frame = comparison(PAPER, [row("PRI(list)"), row("CA(list)")]).query("runs > 0")
+    frame = comparison(ROOM, runs_of([row("PRI(list)"), row("CA(list)")])).query("runs > 0")
     dots = paper_against_ours(frame).axes[0].get_lines()
     drawn = {line.get_color() for line in curves({"x": LOSSES}, "loss").axes[0].get_lines()}
     shown = {line.get_color() for line in dots if line.get_marker() == "o"}
@@ -103,7 +104,7 @@ def test_panels_of_other_systems_have_legends_of_their_own():
 
 def test_bars_show_verdicts():
     rows = [row("PRI(list)", map_=0.75), row("CA(list)", map_=0.6)]
-    frame = comparison(PAPER, rows).query("row in ('PRI(list)', 'CA(list)', 'DCA')")
+    frame = comparison(ROOM, runs_of(rows)).query("row in ('PRI(list)', 'CA(list)', 'DCA')")
     frame = frame.query("table == 'table-1' and dataset == 'wikiqa' and metric == 'MAP'")
     figure = paper_against_ours(frame)
     (axes,) = figure.axes
@@ -117,7 +118,7 @@ def test_bars_show_verdicts():
 def test_an_interval_is_drawn_from_three_seeds_on():
     rows = [row("PRI(list)", map_=0.74 + seed / 100, seed=seed) for seed in range(3)]
     for count, drawn in ((2, 0), (3, 1)):
-        frame = comparison(PAPER, rows[:count]).query("runs > 0 and metric == 'MAP'")
+        frame = comparison(ROOM, runs_of(rows[:count])).query("runs > 0 and metric == 'MAP'")
         figure = paper_against_ours(frame.query("table == 'table-1'"))
         wide = [line for line in figure.axes[0].get_lines() if line.get_linewidth() == 2.5]
         assert len(wide) == drawn
@@ -185,7 +186,7 @@ def test_schemes_are_drawn_in_the_places_asked_for():
 
 def test_figures_without_runs_are_skipped_with_a_note():
     notes = []
-    found = figures([], notes.append)
+    found = figures(runs_of([]), notes.append)
     assert set(found) == {"hierarchical-ranking-backbone", "hierarchical-ranking-schemes"}
     assert len(notes) == 5
     assert all("skipped" in note for note in notes)
@@ -193,10 +194,10 @@ def test_figures_without_runs_are_skipped_with_a_note():
 
 def test_figure_4_needs_both_systems():
     rows = [with_history(row(variant)) for variant in ("CA(list)", "PRI(list)")]
-    figure = list_loss(rows)
+    figure = list_loss(runs_of(rows))
     assert figure.get_suptitle() == "Figure 4: the list loss (glove.6B.100d)"
     assert [axes.get_title(loc="left") for axes in figure.axes] == ["WikiQA"]
-    assert list_loss(rows[:1]) is None
+    assert list_loss(runs_of(rows[:1])) is None
 
 
 def test_the_pair_loss_by_head():
@@ -205,31 +206,32 @@ def test_the_pair_loss_by_head():
     for level, one in zip((0.9, 0.5, 0.1), rows, strict=True):
         name = "list" if one is rows[2] else "pair"
         one.history.extend({"epoch": float(e), name: level / e} for e in (1, 2, 3))
-    frame = claims.pair_level(rows, epochs=2)
+    frame = claims.pair_level(runs_of(rows), epochs=2)
     maps = {f"{split} MAP": rows[0].scores[split]["map"] for split in ("dev", "test")}
     assert frame.to_dict(orient="index") == {
         "CA(pair), relu": {"epoch 1": 0.9, "epoch 2": 0.45, **maps},
         "CA(pair), tanh": {"epoch 1": 0.5, "epoch 2": 0.25, **maps},
     }
-    assert claims.pair_level([]).empty
+    assert claims.pair_level(runs_of([])).empty
 
 
 def test_dev_beside_test_needs_some_runs():
     rows = [row(map_=0.7 + seed / 100, seed=seed) for seed in range(claims.RUNS)]
     for place, one in enumerate(rows):
         one.scores["dev"]["map"] = 0.9 - place / 100  # the better on test, the worse on dev
-    figure = dev_and_test(rows)
+    figure = dev_and_test(runs_of(rows))
     assert [axes.get_title(loc="left") for axes in figure.axes] == ["WikiQA"]
-    (told,) = claims.judged_by_dev(rows)
+    (told,) = claims.judged_by_dev(runs_of(rows))
     assert "10 runs, whose test MAP spans 0.090" in told
     assert "(Spearman): -1.00 (p = 0.00" in told
     assert "MAP (0.900, PRI(list)) has a test MAP of 0.700; 9 of the others are above" in told
-    assert dev_and_test(rows[1:]) is None
-    assert claims.judged_by_dev(rows[1:]) == ["There are too few runs yet."]
+    assert dev_and_test(runs_of(rows[1:])) is None
+    assert claims.judged_by_dev(runs_of(rows[1:])) == ["There are too few runs yet."]
 
 
 def test_tables_and_dev_curves_of_a_ledger():
     rows = [with_history(row("CA(list)"))]
-    assert len(table_1(rows).axes) == 4
-    assert table_2(rows) is None
-    assert [axes.get_title(loc="left") for axes in dev_map(rows).axes] == ["WikiQA, list-level"]
+    runs = runs_of(rows)
+    assert len(table_1(runs).axes) == 4
+    assert table_2(runs) is None
+    assert [axes.get_title(loc="left") for axes in dev_map(runs).axes] == ["WikiQA, list-level"]

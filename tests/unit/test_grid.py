@@ -3,16 +3,14 @@
 from functools import partial
 
 import pytest
-from ledger_rows import ledger_row
+from ledger_rows import ledger_row, runs_of
 
 from qasel.errors import QaselError
 from qasel.locations import DATA
-from qasel.papers import PAPERS, configured, ms_ranker, paper
+from qasel.papers import PAPERS, ROOMS, ms_ranker
 from qasel.papers.lesson import chosen_recipes
-from qasel.results.experiments import by_settings
-from qasel.results.grid import Grid, gathered, told
-from qasel.results.grid_file import read_grids
-from qasel.results.tables import published
+from qasel.results.sweep import Grid, described, gathered, read_grids
+from qasel.results.tables import by_settings, published
 
 PAPER = "hierarchical-ranking"
 
@@ -25,7 +23,7 @@ def test_a_grid_is_every_combination_in_a_stable_order():
         set={"epochs": 1},
         over={"margin": [0.5, 1], "kernels": [(1,), (1, 2)]},
     )
-    recipes = grid.recipes()
+    recipes = grid.recipes(ROOMS)
     seen = [(r.variant, r.margin, r.kernels, r.seed) for r in recipes]
     assert len(seen) == len(set(seen)) == 2 * 2 * 2 * 2
     assert seen[:3] == [
@@ -37,31 +35,34 @@ def test_a_grid_is_every_combination_in_a_stable_order():
 
 
 def test_defaults_are_the_papers_own_system_on_the_sample():
-    (recipe,) = Grid([PAPER]).recipes()
+    (recipe,) = Grid([PAPER]).recipes(ROOMS)
     assert (recipe.variant, recipe.dataset, recipe.seed) == ("PRI(list)", "sample", 0)
 
 
 def test_all_stands_for_every_row_and_nothing_comes_twice():
     from qasel.papers.hierarchical_ranking import VARIANTS
 
-    recipes = Grid([PAPER, PAPER], ["all"], seeds=(3, 3)).recipes()
+    recipes = Grid([PAPER, PAPER], ["all"], seeds=(3, 3)).recipes(ROOMS)
     assert [r.variant for r in recipes] == list(VARIANTS)
 
 
 def test_a_recipe_is_told_by_what_is_not_its_rows_own():
-    plain, other = Grid([PAPER], seeds=[2], over={"margin": [0.8, 0.25]}).recipes()
-    assert told(plain) == f"{PAPER}  PRI(list)  sample (answered)  seed 2"
-    assert told(other) == f"{told(plain)}  margin=0.25"
+    plain, other = Grid([PAPER], seeds=[2], over={"margin": [0.8, 0.25]}).recipes(ROOMS)
+    assert described(ROOMS[plain.paper], plain) == f"{PAPER}  PRI(list)  sample (answered)  seed 2"
+    assert (
+        described(ROOMS[other.paper], other)
+        == f"{described(ROOMS[plain.paper], plain)}  margin=0.25"
+    )
 
 
 def test_a_scale_brings_its_own_settings():
-    chosen = Grid(["ms-ranker"], set={"scale": "quick", "threshold": 0.3}).recipes()
+    chosen = Grid(["ms-ranker"], set={"scale": "quick", "threshold": 0.3}).recipes(ROOMS)
     wanted = ms_ranker.recipe(scale="quick").change(threshold=0.3)
     assert chosen == [wanted]
     assert wanted.hidden < ms_ranker.recipe().hidden
-    assert told(wanted).endswith("seed 0  scale=quick, threshold=0.3")
+    assert described(ROOMS[wanted.paper], wanted).endswith("seed 0  scale=quick, threshold=0.3")
     with pytest.raises(QaselError, match="unknown scale 'quik'"):
-        Grid(["ms-ranker"], set={"scale": "quik"}).recipes()
+        Grid(["ms-ranker"], set={"scale": "quik"}).recipes(ROOMS)
 
 
 def test_repeated_keys_are_gathered():
@@ -74,7 +75,7 @@ def test_a_file_holds_one_grid_or_several(tmp_path):
         f"paper: {PAPER}\nvariant: CA(list)\nseeds: [0, 1]\nset: {{learning_rate: 1e-3}}\n"
         "over:\n  kernels: [[1], [1, 2]]\n"
     )
-    recipes = read_grids(one)
+    recipes = read_grids(one, ROOMS)
     assert [(r.kernels, r.seed) for r in recipes] == [
         ((1,), 0), ((1,), 1), ((1, 2), 0), ((1, 2), 1),
     ]  # fmt: skip
@@ -84,7 +85,7 @@ def test_a_file_holds_one_grid_or_several(tmp_path):
         f"- {{paper: {PAPER}, seeds: [0, 1]}}\n"
         f"- {{paper: [ms-ranker, {PAPER}], dataset: [sample]}}\n"
     )
-    assert [(r.paper, r.seed) for r in read_grids(several)] == [
+    assert [(r.paper, r.seed) for r in read_grids(several, ROOMS)] == [
         (PAPER, 0), (PAPER, 1), ("ms-ranker", 0),
     ]  # fmt: skip
 
@@ -121,7 +122,7 @@ def test_a_bad_file_is_told_with_its_line(text, line, words, tmp_path):
     path = tmp_path / "grid.yaml"
     path.write_text(text)
     with pytest.raises(QaselError) as caught:
-        read_grids(path)
+        read_grids(path, ROOMS)
     message = str(caught.value)
     assert message.startswith(f"{path}, line {line}: " if line else f"{path}: ")
     for word in words:
@@ -129,25 +130,25 @@ def test_a_bad_file_is_told_with_its_line(text, line, words, tmp_path):
 
 
 def test_the_matrix_of_the_project_has_every_row_on_the_sample():
-    recipes = read_grids(DATA / "matrix.yaml")
+    recipes = read_grids(DATA / "matrix.yaml", ROOMS)
     for name in (*PAPERS, "yardsticks"):
         rows = {r.variant for r in recipes if (r.paper, r.dataset) == (name, "sample")}
-        missing = set(paper(name).VARIANTS) - rows
+        missing = set(ROOMS[name].variants) - rows
         assert all("BERT_" in row or "ELMo" in row for row in missing), missing
     assert {r.dataset for r in recipes} == {"sample", "wikiqa", "trecqa", "semeval-cqa"}
 
 
 def test_every_number_of_a_paper_that_is_its_own_has_runs_in_the_grid_of_papers():
     seeds = {}
-    for r in read_grids(DATA / "papers.yaml"):
+    for r in read_grids(DATA / "papers.yaml", ROOMS):
         seeds.setdefault((r.paper, r.variant, r.dataset), set()).add(r.seed)
     own = set()
     for name in PAPERS:
-        numbers = published(name).query("kind == 'own'")
+        numbers = published(ROOMS[name]).query("kind == 'own'")
         own |= {(name, number.row, number.dataset) for number in numbers.itertuples()}
     assert {row for _, row, _ in own - seeds.keys()} == {"MS-Ranker + ELMo"}
     for (name, variant, dataset), found in seeds.items():
-        seeded = paper(name).recipe(variant, dataset).seeded
+        seeded = ROOMS[name].recipe(variant, dataset).seeded
         assert found == (set(range(5)) if seeded else {0}), variant
 
 
@@ -155,7 +156,7 @@ def test_a_file_that_is_no_text(tmp_path):
     path = tmp_path / "grid.yaml"
     path.write_bytes(b"\xff\xfe\x00")
     with pytest.raises(QaselError, match="not a text file"):
-        read_grids(path)
+        read_grids(path, ROOMS)
 
 
 def test_files_of_ones_own_are_named_by_their_whole_path(tmp_path, monkeypatch):
@@ -165,7 +166,7 @@ def test_files_of_ones_own_are_named_by_their_whole_path(tmp_path, monkeypatch):
     (tmp_path / "wikiqa").mkdir()
 
     def chosen(paper, variant, **settings):
-        return configured(paper, variant, "sample", settings)
+        return ROOMS[paper].configured(variant, "sample", settings)
 
     assert chosen(PAPER, "CA(list)", vectors="vec.txt").vectors == str(tmp_path / "vec.txt")
     both = chosen(PAPER, "CA(list)", vectors="./vec.txt+contexts").vectors
@@ -191,13 +192,15 @@ def test_runs_are_told_by_what_differs_but_the_seed():
     rows = [
         ledger_row(r, {"map": dev}, {"map": 0.5}, {"a": 0.5})
         for r, dev in zip(
-            Grid([PAPER], ["DCA"], seeds=(0, 1), over={"margin": [0.8, 0.5]}).recipes(),
+            Grid([PAPER], ["DCA"], seeds=(0, 1), over={"margin": [0.8, 0.5]}).recipes(ROOMS),
             (0.25, 0.75, 0.5, 0.5),
             strict=True,
         )
     ]
-    *_, first, second = by_settings(rows).splitlines()
+    *_, first, second = by_settings(runs_of(rows)).splitlines()
     start = "| hierarchical-ranking | DCA | sample (answered) |"
     assert first == f"{start}  | 2 | 0.5000 | 0.3536 | 0.5000 | 0.0000 |"
     assert second == f"{start} margin=0.5 | 2 | 0.5000 | 0.0000 | 0.5000 | 0.0000 |"
-    assert by_settings(rows[:1]).splitlines()[-1].endswith("| 1 | 0.2500 | – | 0.5000 | – |")
+    assert (
+        by_settings(runs_of(rows[:1])).splitlines()[-1].endswith("| 1 | 0.2500 | – | 0.5000 | – |")
+    )

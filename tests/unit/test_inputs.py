@@ -14,13 +14,13 @@ from qasel import locations as paths
 from qasel.cli import main
 from qasel.errors import QaselError
 from qasel.locations import require_numba_cache
+from qasel.papers import ROOMS
 from qasel.papers.latent_structured import recipe as structured
 from qasel.papers.question_relevancy import RelevancyRanker
 from qasel.papers.question_relevancy import recipe as relevancy
 from qasel.papers.yardsticks import recipe as yardstick
-from qasel.results.experiments import varied
-from qasel.results.grid import changed
 from qasel.results.measure import by_name, fingerprint
+from qasel.results.runs import changed, varied
 from qasel.results.sweep import check
 from qasel.text import Vectors
 from qasel.text.encoders import own_fingerprint
@@ -103,8 +103,10 @@ def test_a_setting_that_came_later_is_named_where_it_is_as_it_was_before():
     from qasel.papers.hierarchical_ranking import recipe
 
     chosen = recipe("CA(pair)", "trecqa")
-    assert changed(chosen.as_dict()) == ""
-    assert changed(chosen.change(pair_head="relu").as_dict()) == "pair_head=relu"
+    assert changed(ROOMS[chosen.paper], chosen.as_dict()) == ""
+    assert (
+        changed(ROOMS[chosen.paper], chosen.change(pair_head="relu").as_dict()) == "pair_head=relu"
+    )
 
 
 def test_every_corpus_is_read_before_anything_runs(folder):
@@ -112,13 +114,13 @@ def test_every_corpus_is_read_before_anything_runs(folder):
     chosen = structured("LSP", str(folder))
     recipes = [chosen.change(corpus=str(folder / f"{name}.txt")) for name in ("missing", "there")]
     with pytest.raises(QaselError, match=r"missing\.txt"):
-        check(recipes)
+        check(ROOMS, recipes)
 
 
 def test_runs_with_other_vectors_are_not_mixed():
-    from ledger_rows import ledger_row
+    from ledger_rows import ledger_row, runs_of
 
-    from qasel.papers.hierarchical_ranking import recipe
+    from qasel.papers.hierarchical_ranking import ROOM, recipe
 
     def row(vectors, **changes):
         chosen = recipe("CA(list)", "wikiqa", vectors=vectors).change(**changes)
@@ -126,7 +128,7 @@ def test_runs_with_other_vectors_are_not_mixed():
 
     usual, other = "glove.6B.100d", "glove.6B.100d+contexts"
     rows = [row(usual), row(other), row(usual, dropout=0.4)]
-    found = varied("hierarchical-ranking", "CA(list)", "wikiqa", "dropout", rows)
+    found = varied(ROOM, "CA(list)", "wikiqa", "dropout", runs_of(rows))
     assert {value: len(group) for value, group in found.items()} == {0.2: 1, 0.4: 1}
 
 

@@ -1,11 +1,12 @@
 """Systems named in a text, trained on the sample and set side by side."""
 
+import pandas as pd
 import pytest
 import torch
 
 from qasel.errors import QaselError
-from qasel.results.live import chosen_systems, compete
-from qasel.results.matrix import Matrix
+from qasel.papers.lesson import chosen_systems, compete
+from qasel.results.compare import Matrix
 
 SETTINGS = {"scale": "quick", "seed": 0}
 TWO = "latent-structured: LSP-AP*, LSP; question-relevancy: STL-MLP"
@@ -42,7 +43,7 @@ def test_they_compete_on_the_same_questions():
     )
     recipes["STL-MLP"] = recipes["STL-MLP"].change(epochs=1)
     found = compete(recipes, torch.device("cpu"))
-    matrix = Matrix.of(outcome for _, outcome in found.values())
+    matrix = Matrix.of(pd.DataFrame([line for _, line in found.values()]))
     (target,) = matrix.targets
     assert (target.key, matrix.left_out(target)) == ("sample/related", {})
     assert matrix.cells["STL-MLP", target].parameters > 1_000
@@ -56,5 +57,5 @@ def test_a_folder_of_ones_own_is_one_column_here_and_in_the_ledger(tmp_path, mon
     monkeypatch.chdir(tmp_path.parent)
     text = "yardsticks: BM25, word overlap"
     recipes = chosen_systems(text, f"./{tmp_path.name}", "answered", **SETTINGS)
-    (target,) = {o.target for _, o in compete(recipes, torch.device("cpu")).values()}
+    (target,) = {line["target"] for _, line in compete(recipes, torch.device("cpu")).values()}
     assert target.key == f"{tmp_path}/answered"

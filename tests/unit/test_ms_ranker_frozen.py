@@ -4,7 +4,7 @@ import math
 
 import pytest
 import torch
-from ledger_rows import ledger_row
+from ledger_rows import ledger_row, runs_of
 from ms_ranker_reference import slow_walk
 from tiny_encoders import make_encoder
 
@@ -12,7 +12,7 @@ from qasel.cli import main
 from qasel.datasets import load_dataset
 from qasel.datasets.base import Candidate, Question, Split
 from qasel.errors import QaselError
-from qasel.papers.ms_ranker import load, ranker, recipe
+from qasel.papers.ms_ranker import ROOM, load, ranker, recipe
 from qasel.papers.ms_ranker.recipes import FROZEN
 from qasel.results.tables import comparison, provenance
 from qasel.text import Vectors
@@ -174,8 +174,8 @@ def test_the_papers_row_takes_any_encoder_and_tells_which():
     def scored(chosen):
         return ledger_row(chosen, {"map": 0.7}, {"map": 0.76, "mrr": 0.77}, {"q": 0.76})
 
-    assert not comparison("ms-ranker", [scored(standin)])["runs"].any()
-    frame = comparison("ms-ranker", [scored(row), scored(row.change(dropout=0.1))])
+    assert not comparison(ROOM, runs_of([scored(standin)]))["runs"].any()
+    frame = comparison(ROOM, runs_of([scored(row), scored(row.change(dropout=0.1))]))
     line = frame[(frame["row"] == ELMO) & (frame["metric"] == "MAP")].iloc[0]
     assert (line["ours"], line["runs"], line["vectors"]) == (0.76, 1, "some/encoder")
     assert "word vectors some/encoder" in provenance(frame)

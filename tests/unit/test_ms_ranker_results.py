@@ -1,29 +1,30 @@
 """Paper 3's published numbers, its figures, and what the notebook counts."""
 
 import math
+import runpy
 from dataclasses import replace
 
 import numpy as np
 import pytest
 import torch
-from ledger_rows import ledger_row
+from ledger_rows import ledger_row, runs_of
 
 from qasel.datasets.base import Candidate, Question, Split
 from qasel.errors import QaselError
+from qasel.locations import ROOT
 from qasel.papers import yardsticks
+from qasel.papers.ms_ranker import ROOM, ranker, recipe
 from qasel.papers.ms_ranker import lesson as teaching
-from qasel.papers.ms_ranker import ranker, recipe
 from qasel.papers.ms_ranker import report as claims
 from qasel.papers.ms_ranker import report as drawings
 from qasel.papers.ms_ranker import report as figures
 from qasel.papers.ms_ranker.recipes import ABLATIONS, MAIN, VARIANTS
 from qasel.rankers.base import History
-from qasel.results.claims import AGAINST, HELD, LEANS, SAME
-from qasel.results.readme import beside, section
-from qasel.results.tables import NOT_RUN, comparison, published
+from qasel.results.compare import AGAINST, HELD, LEANS, SAME
+from qasel.results.tables import NOT_RUN, beside, comparison, published
 from qasel.text import Vectors, tokenize
 
-PAPER = "ms-ranker"
+README = runpy.run_path(str(ROOT / "tools" / "readme.py"))
 
 
 def row(variant=MAIN, dataset="wikiqa", seed=0, dev=0.74, test=0.73):
@@ -35,7 +36,7 @@ def row(variant=MAIN, dataset="wikiqa", seed=0, dev=0.74, test=0.73):
 
 
 def test_published_numbers():
-    numbers = published(PAPER)
+    numbers = published(ROOM)
     assert not numbers.duplicated(["table", "row", "dataset", "metric"]).any()
     counts = numbers["table"].value_counts().to_dict()
     # 8 systems, two without SemEval numbers and one without MRR there; 8 encoders; 6 rows on dev.
@@ -50,7 +51,7 @@ def test_published_numbers():
 
 
 def test_ablations_are_compared_on_dev_and_the_rest_on_test():
-    frame = comparison(PAPER, [row(), row("w/o Evidence", dev=0.72)])
+    frame = comparison(ROOM, runs_of([row(), row("w/o Evidence", dev=0.72)]))
     ours = frame.set_index(["table", "row", "dataset", "metric"])["ours"]
     assert ours["table-2", MAIN, "wikiqa", "MAP"] == pytest.approx(0.73)
     assert ours["table-4", MAIN, "wikiqa", "dev MAP"] == pytest.approx(0.74)
@@ -59,21 +60,21 @@ def test_ablations_are_compared_on_dev_and_the_rest_on_test():
 
 
 def test_numbers_on_dev_are_counted_beside_the_table_of_test():
-    told = section(PAPER, comparison(PAPER, [row()]))
+    told = README["section"](ROOM, comparison(ROOM, runs_of([row()])))
     assert "deviation, on the test split. Of the 14 numbers of the paper's own systems:" in told
     assert "On the dev split, of 12 more numbers: 0 reproduced, 2 below, 10 not run" in told
     assert "dev MAP" not in told
-    assert "| WikiQA dev MAP |" in beside(PAPER, "table-4", [row()])
+    assert "| WikiQA dev MAP |" in beside(ROOM, "table-4", runs_of([row()]))
 
 
 def test_figures_of_what_was_run():
     told = []
-    found = figures.figures([row(v) for v in VARIANTS], told.append)
+    found = figures.figures(runs_of([row(v) for v in VARIANTS]), told.append)
     assert set(found) == {
         f"ms-ranker-{n}" for n in ("agent", "table-2", "table-3", "table-4", "training")
     }
     assert not told
-    assert set(figures.figures([], told.append)) == {"ms-ranker-agent"}
+    assert set(figures.figures(runs_of([]), told.append)) == {"ms-ranker-agent"}
     assert len(told) == 4
 
 
@@ -88,7 +89,7 @@ def test_claims_beside_our_runs():
     dev = {MAIN: 0.74, "w/o Rewards": 0.72, "w/o Evidence": 0.75, "w/o the Gate": 0.74}
     rows = [on_dev(name, value, seed) for name, value in dev.items() for seed in (0, 1)]
     rows += [row("MiniLM"), row("MiniLM + MS-Ranker", test=0.75)]
-    table = claims.claims(rows).set_index(["systems", "data"])
+    table = claims.claims(runs_of(rows)).set_index(["systems", "data"])
     assert len(table) == 10
     found = {systems.split(" over ")[1]: line for (systems, _), line in table.iterrows()}
     assert set(ABLATIONS) < set(found)  # table 4, line by line
@@ -101,7 +102,7 @@ def test_claims_beside_our_runs():
     # A stand-in has no number in the paper, whose text says "better".
     assert found["MiniLM"]["paper"] == "better"
     assert found["MiniLM"]["verdict"] == LEANS
-    assert claims.claims([]).set_index("systems")["verdict"].eq(NOT_RUN).all()
+    assert claims.claims(runs_of([])).set_index("systems")["verdict"].eq(NOT_RUN).all()
 
 
 def given_order(test, dataset="wikiqa"):
@@ -113,7 +114,7 @@ def given_order(test, dataset="wikiqa"):
 def test_gaps_to_the_paper():
     rows = [row(seed=0, test=0.70), row(seed=1, test=0.72), row("w/o Rewards", test=0.72)]
     order = [given_order(0.74)]
-    table = claims.gaps(rows, order)
+    table = claims.gaps(yardsticks.ROOM, runs_of(rows + order))
     assert table.loc["gap"].tolist() == ["-0.040", NOT_RUN]
     assert table.loc["Pre-Ranker, ours"].tolist() == [NOT_RUN, NOT_RUN]
     wikiqa = table["WikiQA"]
@@ -122,20 +123,25 @@ def test_gaps_to_the_paper():
     assert wikiqa["what that closes of the gap"] == "50%"
     assert wikiqa["order of the file"] == "0.740"
     assert wikiqa["MS-Ranker over that order, ours"].startswith("-0.030 (p = ")
-    found = claims.over_order("wikiqa", rows, order)
+    found = claims.over_order("wikiqa", yardsticks.ROOM, runs_of(rows + order))
     assert found.seeds == (0, 1)
-    assert claims.over_order("semeval-cqa", rows, order) is None
-    assert claims.gaps([], []).drop("MS-Ranker, the paper").eq(NOT_RUN).all(axis=None)
+    assert claims.over_order("semeval-cqa", yardsticks.ROOM, runs_of(rows + order)) is None
+    assert (
+        claims.gaps(yardsticks.ROOM, runs_of([]))
+        .drop("MS-Ranker, the paper")
+        .eq(NOT_RUN)
+        .all(axis=None)
+    )
 
 
 def test_encoders_are_compared_across_vectors():
     frozen = f"{MAIN} + MiniLM (frozen)"
     rows = [row(test=0.64), row(seed=1, test=0.9), row(frozen, test=0.74), row("MiniLM", test=0.78)]
-    words, tuned = claims.encoders(rows)
+    words, tuned = claims.encoders(runs_of(rows))
     assert (words.first, words.second, words.seeds) == (frozen, MAIN, (0,))
     assert words.means == pytest.approx((0.74, 0.64))
     assert (tuned.first, tuned.second) == ("MiniLM", frozen)
-    assert claims.encoders([row()]) == [None, None]
+    assert claims.encoders(runs_of([row()])) == [None, None]
 
 
 def test_the_gate_sees_all_that_its_equations_do():

@@ -5,14 +5,16 @@ import json
 
 import numpy as np
 import pytest
-from ledger_rows import ledger_row
+from ledger_rows import ledger_row, runs_of
 
 from qasel.cli import main
+from qasel.papers import ROOMS
 from qasel.papers.hierarchical_ranking import recipe as small
 from qasel.papers.latent_structured import recipe as structured
 from qasel.papers.yardsticks import recipe
+from qasel.results.compare import entries
 from qasel.results.measure import by_name
-from qasel.results.outcomes import outcomes
+from qasel.results.runs import read_runs
 from qasel.results.sweep import run_one
 
 LINES = [
@@ -59,7 +61,10 @@ def test_protocols_of_own_data_are_compared_on_what_they_share(folder):
     for name in ("train", "dev", "test"):
         write(folder / f"{name}.tsv", [*LINES, *more])
     assert run("--set", "protocol=all") == run() == run("--set", "protocol=mixed") == 0
-    found = {(o.target.protocol, o.under): len(o.scores["map"]) for o in outcomes()}
+    found = {
+        (line.target.protocol, line.under): len(line.values["map"])
+        for line in entries(read_runs(ROOMS.values())).itertuples()
+    }
     assert found == {
         ("all", ""): 4,
         ("answered", ""): 3,
@@ -171,7 +176,8 @@ def test_a_finished_run_reaches_a_ledger_that_lacks_it(folder, monkeypatch):
 
 @pytest.mark.parametrize("missing", ["a split", "its labels"])
 def test_what_training_would_miss_is_told_before_it(missing, folder, capsys, monkeypatch):
-    monkeypatch.setattr("qasel.papers.yardsticks.ranker", None)  # no run gets as far as this
+    room = dataclasses.replace(ROOMS["yardsticks"], ranker=None)
+    monkeypatch.setattr("qasel.papers.yardsticks.ROOM", room)  # no run gets as far as this
     (folder / "test.tsv").unlink()
     if missing == "its labels":
         write(folder / "test.tsv", labels=False)
@@ -192,7 +198,7 @@ def test_a_worker_elsewhere_finds_what_is_named_from_here(folder, monkeypatch, t
     (tmp_path / "elsewhere").mkdir()
     monkeypatch.chdir(tmp_path / "elsewhere")
     chosen = recipe("word overlap", "mine")
-    row = run_one(chosen, "cpu", str(tmp_path / "runs"), None, str(tmp_path))
+    row = run_one(ROOMS["yardsticks"], chosen, "cpu", str(tmp_path / "runs"), None, str(tmp_path))
     assert json.loads((tmp_path / "runs" / row.slug / f"{row.slug}.json").read_text())
 
 
@@ -239,5 +245,5 @@ def test_small_settings_count_on_data_of_ones_own():
         ledger_row(small("CA(list)", "mine", scale=scale), {"map": 0.5}, {"map": 0.5}, values)
         for scale in ("paper", "quick")
     ]
-    assert [o.system for o in outcomes(rows[1:])] == ["CA(list)"]
-    assert {o.system for o in outcomes(rows)} == {"CA(list)", "CA(list), quick"}
+    assert list(entries(runs_of(rows[1:]))["system"]) == ["CA(list)"]
+    assert set(entries(runs_of(rows))["system"]) == {"CA(list)", "CA(list), quick"}

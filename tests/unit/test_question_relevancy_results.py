@@ -3,18 +3,18 @@
 import numpy as np
 import pandas as pd
 import pytest
-from ledger_rows import ledger_row
+from ledger_rows import ledger_row, runs_of
 
 from qasel.datasets.base import Candidate, Question, Split
 from qasel.errors import QaselError
+from qasel.papers import ROOMS
+from qasel.papers.question_relevancy import ROOM, recipe
 from qasel.papers.question_relevancy import lesson as teaching
-from qasel.papers.question_relevancy import recipe
 from qasel.papers.question_relevancy import report as claims
 from qasel.papers.question_relevancy import report as figures
 from qasel.papers.question_relevancy.recipes import LATER_TEST, MAIN, STL, VARIANTS
-from qasel.results.experiments import varied
-from qasel.results.readme import beside
-from qasel.results.tables import comparison, spelled
+from qasel.results.runs import varied
+from qasel.results.tables import beside, comparison, spelled
 from qasel.text import Vectors
 from qasel.text.features.distances import distances_by_name
 
@@ -32,20 +32,20 @@ def row(variant=MAIN, seed=0, test=0.73, later=0.43, **changes):
 
 
 def test_both_tests_of_one_training():
-    frame = comparison(PAPER, [row()]).set_index(["table", "row", "metric"])
+    frame = comparison(ROOM, runs_of([row()])).set_index(["table", "row", "metric"])
     assert frame.loc[("table-1", MAIN, "MAP"), "ours"] == pytest.approx(0.73)
     later = frame.loc[("table-1", MAIN, "test-2017 MAP")]
     assert later["ours"] == pytest.approx(0.43)
     assert (later["data"], later["measure"]) == ("SemEval-2017 B", "MAP")
-    assert spelled(PAPER, "semeval-cqa", "MAP") == ("SemEval-2016 B", "MAP")
-    assert spelled("ms-ranker", "semeval-cqa", "MAP") == ("SemEval-2016 A", "MAP")
-    assert spelled("ms-ranker", "wikiqa", "dev MAP") == ("WikiQA", "dev MAP")
-    told = beside(PAPER, "table-1", [row()])
+    assert spelled(ROOM, "semeval-cqa", "MAP") == ("SemEval-2016 B", "MAP")
+    assert spelled(ROOMS["ms-ranker"], "semeval-cqa", "MAP") == ("SemEval-2016 A", "MAP")
+    assert spelled(ROOMS["ms-ranker"], "wikiqa", "dev MAP") == ("WikiQA", "dev MAP")
+    told = beside(ROOM, "table-1", runs_of([row()]))
     assert "| SemEval-2017 B accuracy |" in told
 
 
 def test_a_narrow_table_of_a_wide_one():
-    told = beside(PAPER, "table-1", [row()], measures=("MAP", "MRR"), legend=False)
+    told = beside(ROOM, "table-1", runs_of([row()]), measures=("MAP", "MRR"), legend=False)
     head, _, *lines = [line for line in told.splitlines() if line.startswith("|")]
     assert head.split(" | ")[1:-1] == [
         f"SemEval-{year} B {measure}" for year in (2016, 2017) for measure in ("MAP", "MRR")
@@ -56,13 +56,13 @@ def test_a_narrow_table_of_a_wide_one():
         == f"| {MAIN} | 0.776 / 0.730 ↓ | 0.843 / 0.730 ↓ | 0.477 / 0.430 ↓ | 0.524 / 0.430 ↓ | 1 |"
     )
     assert told.startswith("Of the 44 numbers")
-    assert beside(PAPER, "table-1", [row()]).startswith("Each cell: ")
+    assert beside(ROOM, "table-1", runs_of([row()])).startswith("Each cell: ")
 
 
 def test_rows_that_differ_in_one_setting():
     rows = [row(seed=1), row(), row(share=0.5), row(share=0.5, width=8), row(STL, share=0.2)]
-    found = varied(PAPER, MAIN, "semeval-cqa", "share", rows)
-    assert {share: [r.recipe["seed"] for r in group] for share, group in found.items()} == {
+    found = varied(ROOM, MAIN, "semeval-cqa", "share", runs_of(rows))
+    assert {share: list(group["seed"]) for share, group in found.items()} == {
         0.5: [0],
         1.0: [0, 1],
     }
@@ -77,7 +77,7 @@ def test_figures_of_what_was_run():
         row(learning_rate=0.1),
         row(momentum=0.0),
     ]
-    found = figures.figures(rows, told.append)
+    found = figures.figures(runs_of(rows), told.append)
     assert set(found) == {f"{PAPER}-{name}" for name in names}
     assert not told
     curve = found[f"{PAPER}-learning-curve"].axes[0]
@@ -89,14 +89,14 @@ def test_figures_of_what_was_run():
     assert [axes.get_xscale() for axes in grid] == ["linear", "log", "linear"]
     dots = found[f"{PAPER}-table-3"].axes[0].get_lines()[1::2]
     assert len({line.get_color() for line in dots}) == 1  # one system
-    assert set(figures.figures([], told.append)) == {f"{PAPER}-network"}
+    assert set(figures.figures(runs_of([]), told.append)) == {f"{PAPER}-network"}
     assert len(told) == 5
 
 
 def test_claims_beside_ours():
     rows = [row(STL, seed, test=0.72) for seed in range(3)]
     rows += [row(MAIN, seed, test=0.74) for seed in range(2)]
-    table = claims.claims(rows).set_index(["systems", "test"])
+    table = claims.claims(runs_of(rows)).set_index(["systems", "test"])
     line = table.loc[(f"{MAIN} over {STL}", "2016")]
     assert (line["paper"], line["ours"], line["seeds"]) == ("+0.014**", "+0.020", 2)
     assert line["verdict"] == "clearly the paper's way"
@@ -106,15 +106,15 @@ def test_claims_beside_ours():
 
 def test_the_network_against_the_search_engines_order():
     rows = [row(STL, seed, test=0.72) for seed in range(3)]
-    assert claims.against_search(rows).empty  # nothing to set it beside
-    assert set(claims.held(rows)["verdict"]) == {"not run"}
+    assert claims.against_search(runs_of(rows)).empty  # nothing to set it beside
+    assert set(claims.held(runs_of(rows))["verdict"]) == {"not run"}
     rows.append(row("IR baseline", test=0.75, later=0.40))  # one run, beside each seed
-    first, later = claims.against_search(rows).to_dict("records")
+    first, later = claims.against_search(runs_of(rows)).to_dict("records")
     assert (first["test"], first["MAP"], first["search engine"]) == ("2016", "0.729", "0.759")
     assert first["difference"] == "-0.030"
     assert first["95 % over questions"] == "-0.030 to -0.030"
     assert (later["test"], later["difference"], later["seeds"]) == ("2017", "+0.030", 3)
-    table = claims.held(rows).set_index(["systems", "data"])
+    table = claims.held(runs_of(rows)).set_index(["systems", "data"])
     line = table.loc[(f"{STL} over IR baseline", "SemEval-2016 B")]
     assert (line["paper"], line["ours"], line["seeds"]) == ("+0.015", "-0.030", 3)
     assert line["verdict"] == "clearly the other way"
@@ -123,7 +123,7 @@ def test_the_network_against_the_search_engines_order():
 
 def test_one_distance_left_out():
     rows = [row(test=0.73), row(f"{MAIN} w/o jaccard trigram", test=0.72)]
-    table = claims.left_out(rows).set_index("claim")
+    table = claims.left_out(runs_of(rows)).set_index("claim")
     assert len(table) == 14
     assert table.loc["jaccard trigram", ["paper", "ours"]].tolist() == ["+0.083", "+0.010"]
     assert table.loc["cosine unigram", "verdict"] == "not run"

@@ -1,27 +1,24 @@
+import importlib.util
+
 import pandas as pd
 import pytest
-from test_tables import PAPER, row
+from ledger_rows import runs_of
+from test_tables import row
 
 from qasel.errors import QaselError
-from qasel.results import readme
-from qasel.results.readme import (
-    BEGIN,
-    COMPARE_BEGIN,
-    COMPARE_END,
-    END,
-    README,
-    block,
-    filled,
-    leaders,
-    section,
-)
+from qasel.locations import ROOT
+from qasel.papers.hierarchical_ranking import ROOM
 from qasel.results.tables import comparison
+
+spec = importlib.util.spec_from_file_location("readme", ROOT / "tools" / "readme.py")
+readme = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(readme)
 
 
 def test_readme_is_what_the_ledger_gives(monkeypatch):
     monkeypatch.delenv("QASEL_RESULTS", raising=False)
-    text = README.read_text(encoding="utf-8")
-    assert filled(text) == text, "run `python -m qasel.results.readme`"
+    text = readme.README.read_text(encoding="utf-8")
+    assert readme.filled(text) == text, "run `python tools/readme.py`"
 
 
 def table(text):
@@ -33,7 +30,7 @@ def table(text):
 def test_section_sets_the_paper_beside_ours():
     # WikiQA: far above; TREC-QA: far below, in MAP and in MRR.
     rows = [row(map_=0.75), row(map_=0.77, seed=1), row(dataset="trecqa", map_=0.7)]
-    text = section(PAPER, comparison(PAPER, rows))
+    text = readme.section(ROOM, comparison(ROOM, runs_of(rows)))
     found = table(text)
     assert list(found) == [
         "WikiQA MAP",
@@ -64,7 +61,7 @@ def test_section_sets_the_paper_beside_ours():
 
 
 def test_section_of_an_empty_ledger_says_so():
-    text = section(PAPER, comparison(PAPER, []))
+    text = readme.section(ROOM, comparison(ROOM, runs_of([])))
     assert "Nothing was run yet" in text
     assert set(table(text)["verdict"]) == {"not run"}
 
@@ -72,25 +69,27 @@ def test_section_of_an_empty_ledger_says_so():
 def test_only_what_stands_between_the_markers_is_replaced(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("QASEL_RESULTS", str(tmp_path))
     path = tmp_path / "README.md"
-    marked = f"{COMPARE_BEGIN}\nold\n{COMPARE_END}"
-    path.write_text(f"# before\n{BEGIN}\nold\n{END}\nafter\n{marked}\n")
+    marked = f"{readme.COMPARE_BEGIN}\nold\n{readme.COMPARE_END}"
+    path.write_text(f"# before\n{readme.BEGIN}\nold\n{readme.END}\nafter\n{marked}\n")
     monkeypatch.setattr(readme, "README", path)
     readme.main()
-    compared = f"{COMPARE_BEGIN}\n\n{leaders()}\n{COMPARE_END}\n"
-    assert path.read_text() == f"# before\n{BEGIN}\n\n{block()}\n{END}\nafter\n{compared}"
+    none = runs_of([])
+    compared = f"{readme.COMPARE_BEGIN}\n\n{readme.leaders(none)}\n{readme.COMPARE_END}\n"
+    tables = f"{readme.BEGIN}\n\n{readme.block(none)}\n{readme.END}\n"
+    assert path.read_text() == f"# before\n{tables}after\n{compared}"
     readme.main()
     assert capsys.readouterr().out == "README.md: rewritten\nREADME.md: unchanged\n"
     with pytest.raises(QaselError, match="results:begin"):
-        filled("no markers")
+        readme.filled("no markers")
     with pytest.raises(QaselError, match="compare:begin"):
-        filled(f"{BEGIN}\n{END}")
+        readme.filled(f"{readme.BEGIN}\n{readme.END}")
 
 
 def test_the_best_of_each_data_set_stand_side_by_side():
     systems = {"PRI(list)": 0.9, "CA(list)": 0.8, "DCA": 0.7, "RI(list)": 0.6}
     rows = [row(name, map_=value) for name, value in systems.items()]
     rows.append(row("CA(list)", map_=0.82, seed=1))
-    text = leaders([*rows, row("DCA", dataset="trecqa", map_=0.5)])
+    text = readme.leaders(runs_of([*rows, row("DCA", dataset="trecqa", map_=0.5)]))
     lines = [part.split(" | ") for part in text.splitlines() if part.startswith("| ")][2:]
     found = [[line[0].strip("| "), line[1], line[3], line[6]] for line in lines]
     assert found == [
@@ -99,4 +98,4 @@ def test_the_best_of_each_data_set_stand_side_by_side():
         ["", "DCA", "0.700", "1"],
         ["TREC-QA (clean): 3 questions, 1 system", "DCA", "0.500", "1"],
     ]
-    assert "Nothing was run yet" in leaders([])
+    assert "Nothing was run yet" in readme.leaders(runs_of([]))

@@ -9,7 +9,7 @@ import pytest
 
 from qasel.errors import QaselError
 from qasel.locations import results_dir
-from qasel.papers import ROOMS, paper
+from qasel.papers import ROOMS
 from qasel.papers.hierarchical_ranking import SCHEMES, recipe
 from qasel.training.losses import Head, Scheme
 from qasel.training.recipe import Recipe, literal, recipe_from, settings
@@ -60,7 +60,7 @@ def test_values_from_the_command_line():
 
 def test_names_from_the_command_line():
     changed = (
-        paper("question-relevancy")
+        ROOMS["question-relevancy"]
         .recipe()
         .change(**settings(["auxiliary=QA", "features=cosine unigram"]))
     )
@@ -133,14 +133,14 @@ def test_bad_settings_are_refused(assignment, message):
     ],
 )
 def test_numbers_that_make_no_sense_are_refused(name, assignment, message):
-    room = paper(name)
+    room = ROOMS[name]
     with pytest.raises(QaselError, match=f"setting .*{message}|{message}"):
-        room.recipe(room.MAIN).change(**settings([assignment]))
+        room.recipe(room.main).change(**settings([assignment]))
 
 
 def test_a_rate_of_nought_and_a_reward_below_it_are_allowed():
     assert recipe("CA(list)").change(learning_rate=0, vectors_rate=0).vectors_rate == 0
-    assert paper("ms-ranker").recipe().change(no_change=-0.1).no_change == -0.1
+    assert ROOMS["ms-ranker"].recipe().change(no_change=-0.1).no_change == -0.1
 
 
 @pytest.mark.parametrize("text", ["{[1]: 2}", "(" * 10_000, "mixed", "1 +", "\0"])
@@ -212,7 +212,7 @@ def test_rows_on_record_keep_their_recipes(name):
     for path in sorted((results_dir() / name).glob("*.json")):
         row = json.loads(path.read_text(encoding="utf-8"))
         axes = {key: row["recipe"][key] for key in ("variant", "dataset", "scale", "seed")}
-        own = paper(name).recipe(**axes)
+        own = ROOMS[name].recipe(**axes)
         made = own.change(**{**own.added, **row["recipe"]})
         assert (made.hash, made.slug) == (row["hash"], row["slug"])
         assert recipe_from(row["recipe"], type(own)) == made

@@ -21,9 +21,8 @@ from distributed import Client  # noqa: E402
 
 from qasel.cli import main  # noqa: E402
 from qasel.errors import QaselError  # noqa: E402
-from qasel.papers import paper  # noqa: E402
+from qasel.papers import ROOMS  # noqa: E402
 from qasel.results import sweep  # noqa: E402
-from qasel.results.grid import Grid  # noqa: E402
 from qasel.results.measure import measure  # noqa: E402
 from qasel.results.workers import local_workers, remote_workers  # noqa: E402
 
@@ -132,11 +131,11 @@ def test_a_killed_worker_loses_nothing_and_nothing_counts_twice(cluster, tmp_pat
     assert "3 run, 0 failed, 0 held before" in capsys.readouterr().out
 
     seed = kept[killed[0]]["recipe"]["seed"]
-    (recipe,) = Grid([PAPER], ["CA(list)"], seeds=[seed], set=SMALL).recipes()
+    (recipe,) = sweep.Grid([PAPER], ["CA(list)"], seeds=[seed], set=SMALL).recipes(ROOMS)
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
-        alone = measure(recipe, paper(PAPER).ranker, CPU, tmp_path / "alone", ledger=False)
+        alone = measure(recipe, ROOMS[PAPER].ranker, CPU, tmp_path / "alone", ledger=False)
     finally:
         torch.set_num_threads(threads)
     assert scores(kept[killed[0]]) == scores(dataclasses.asdict(alone))
@@ -180,7 +179,7 @@ def kill_run_and_interrupt(workers, recipe, out, pids):
     with pytest.raises(QaselError, match="1 worker processes died"):
         workers.result(fatal)
     # Another has taken its place.
-    assert sweep.sweep([recipe], workers, out) == []
+    assert sweep.sweep(ROOMS, [recipe], workers, out) == []
     assert sweep.held(recipe)
     pids.append(workers.submit(os.getpid, key="pid").result())
     workers.submit(time.sleep, 60, key="sleep")
@@ -188,7 +187,7 @@ def kill_run_and_interrupt(workers, recipe, out, pids):
 
 
 def test_processes_of_this_machine(tmp_path):
-    (recipe,) = Grid(["question-relevancy"], ["Random baseline"]).recipes()
+    (recipe,) = sweep.Grid(["question-relevancy"], ["Random baseline"]).recipes(ROOMS)
     pids = []
     with (
         dask.config.set({"distributed.scheduler.allowed-failures": 0}),
@@ -205,8 +204,8 @@ def test_an_error_that_is_no_bad_input_is_told_with_its_place(tmp_path, monkeypa
         raise KeyError("no such thing")
 
     monkeypatch.setattr(sweep, "measure", broken)
-    (recipe,) = Grid([PAPER], ["CA(list)"]).recipes()
-    failure = sweep.run_one(recipe, "cpu", str(tmp_path), None)
+    (recipe,) = sweep.Grid([PAPER], ["CA(list)"]).recipes(ROOMS)
+    failure = sweep.run_one(ROOMS[PAPER], recipe, "cpu", str(tmp_path), None)
     assert failure.reason.startswith("KeyError: 'no such thing' (test_sweep.py, line ")
 
 

@@ -4,19 +4,18 @@ import json
 
 import pandas as pd
 import pytest
-from ledger_rows import ledger_row
+from ledger_rows import ledger_row, runs_of
 from scipy import stats
 
 from qasel.errors import QaselError
-from qasel.papers.hierarchical_ranking import SCHEMES, recipe
+from qasel.papers.hierarchical_ranking import ROOM, SCHEMES, recipe
 from qasel.papers.hierarchical_ranking import report as claims
 from qasel.results.compare import pooled, significance
 from qasel.results.ledger import Row
+from qasel.results.runs import VECTORS, in_tables
 from qasel.results.tables import (
     COLUMNS,
-    VECTORS,
     comparison,
-    counted,
     escape_latex,
     provenance,
     published,
@@ -44,7 +43,7 @@ def line(frame, variant="PRI(list)", dataset="wikiqa", metric="MAP", table="tabl
 
 
 def test_published_holds_both_tables():
-    numbers = published(PAPER)
+    numbers = published(ROOM)
     assert list(numbers) == ["table", "row", "dataset", "metric", "value", "kind", "note"]
     assert len(numbers) == 106
     # 24 rows of table 1, three of them with two cells empty; 4 rows of table 2.
@@ -91,8 +90,8 @@ def test_verdict(paper, ours, interval, expected):
 
 
 def test_an_empty_ledger_has_nothing_run():
-    frame = comparison(PAPER, [])
-    assert len(frame) == len(published(PAPER))
+    frame = comparison(ROOM, runs_of([]))
+    assert len(frame) == len(published(ROOM))
     assert list(frame)[: len(COLUMNS)] == COLUMNS
     assert set(frame["verdict"]) == {"not run"}
     assert set(frame["runs"]) == {0}
@@ -104,29 +103,29 @@ def test_an_empty_ledger_has_nothing_run():
 
 def test_mean_deviation_and_interval_over_seeds():
     rows = [row(map_=value, seed=seed) for seed, value in enumerate((0.70, 0.72, 0.74))]
-    found = line(comparison(PAPER, rows))
+    found = line(comparison(ROOM, runs_of(rows)))
     assert (found["ours"], found["std"]) == pytest.approx((0.72, 0.02))
     assert found["interval"] == pytest.approx(stats.t.ppf(0.975, 2) * 0.02 / 3**0.5)
     assert found["runs"] == 3
     # 0.022 below the paper, within an interval of 0.0497.
     assert found["verdict"] == "reproduced"
-    assert line(comparison(PAPER, rows), metric="MRR")["ours"] == pytest.approx(0.73)
-    assert line(comparison(PAPER, rows), table="table-2")["ours"] == pytest.approx(0.72)
-    assert line(comparison(PAPER, rows), dataset="trecqa")["verdict"] == "not run"
+    assert line(comparison(ROOM, runs_of(rows)), metric="MRR")["ours"] == pytest.approx(0.73)
+    assert line(comparison(ROOM, runs_of(rows)), table="table-2")["ours"] == pytest.approx(0.72)
+    assert line(comparison(ROOM, runs_of(rows)), dataset="trecqa")["verdict"] == "not run"
 
 
 def test_the_spread_of_folds_excuses_nothing():
     rows = [row(map_=value, seed=seed) for seed, value in enumerate((0.70, 0.72, 0.74))]
     for fold, found in enumerate(rows):
         found.per_question["test"] = {"map": {f"question {fold}": 1.0}}
-    found = line(comparison(PAPER, rows))
+    found = line(comparison(ROOM, runs_of(rows)))
     assert (found["ours"], found["std"], found["runs"]) == pytest.approx((0.72, 0.02, 3))
     assert pd.isna(found["interval"])
     assert found["verdict"] == "below"
 
 
 def test_one_seed_has_no_deviation():
-    found = line(comparison(PAPER, [row(map_=0.73)]))
+    found = line(comparison(ROOM, runs_of([row(map_=0.73)])))
     assert found[["std", "interval"]].isna().all()
     assert (found["runs"], found["verdict"]) == (1, "below")
 
@@ -136,9 +135,9 @@ def test_one_seed_has_no_deviation():
 )
 def test_experiments_do_not_count(changes):
     rows = [row(map_=0.1, **changes), row(map_=0.74, seed=1)]
-    found = line(comparison(PAPER, rows))
+    found = line(comparison(ROOM, runs_of(rows)))
     assert (found["ours"], found["runs"]) == (0.74, 1)
-    assert counted(PAPER, rows[:1]) == {}
+    assert in_tables(ROOM, runs_of(rows[:1])).empty
 
 
 def test_rows_of_other_papers_or_systems_do_not_count():
@@ -146,15 +145,15 @@ def test_rows_of_other_papers_or_systems_do_not_count():
     stranger = row()
     other.recipe["paper"] = "ms-ranker"
     stranger.recipe["variant"] = "BERT"
-    assert counted(PAPER, [other, stranger]) == {}
+    assert in_tables(ROOM, runs_of([other, stranger])).empty
 
 
 def test_the_papers_vectors_go_first_then_those_with_most_runs():
     few = [row(map_=0.5, vectors="a")]
     many = [row(map_=0.6, vectors="b", seed=seed) for seed in range(2)]
-    found = line(comparison(PAPER, few + many))
+    found = line(comparison(ROOM, runs_of(few + many)))
     assert (found["vectors"], found["runs"]) == ("b", 2)
-    frame = comparison(PAPER, [*few, *many, row(map_=0.7, vectors=VECTORS), row("DCA")])
+    frame = comparison(ROOM, runs_of([*few, *many, row(map_=0.7, vectors=VECTORS), row("DCA")]))
     assert line(frame)["vectors"] == VECTORS
     assert line(frame)["ours"] == 0.7
     note = provenance(frame)
@@ -165,13 +164,13 @@ def test_the_papers_vectors_go_first_then_those_with_most_runs():
 
 def test_the_ledger_is_read_when_no_rows_are_given(tmp_path, monkeypatch):
     monkeypatch.setenv("QASEL_RESULTS", str(tmp_path))
-    assert not comparison(PAPER)["runs"].any()
+    assert not comparison(ROOM)["runs"].any()
     row(map_=0.75).write()
-    assert line(comparison(PAPER))["ours"] == 0.75
+    assert line(comparison(ROOM))["ours"] == 0.75
 
 
 def test_csv_has_exactly_the_columns():
-    text = render(comparison(PAPER, [row(map_=0.74), row(map_=0.75, seed=1)]), "csv")
+    text = render(comparison(ROOM, runs_of([row(map_=0.74), row(map_=0.75, seed=1)])), "csv")
     assert text.splitlines()[0] == HEADER
     lines = list(csv.DictReader(io.StringIO(text)))
     assert len(lines) == 106
@@ -185,7 +184,7 @@ def test_csv_has_exactly_the_columns():
 
 
 def test_markdown():
-    lines = render(comparison(PAPER, [row(map_=0.74)])).splitlines()
+    lines = render(comparison(ROOM, runs_of([row(map_=0.74)]))).splitlines()
     assert lines[0] == "| " + " | ".join(COLUMNS) + " |"
     assert "| table-1 | PRI(list) | wikiqa | MAP | 0.742 | 0.740 | – | 1 | reproduced |" in lines
     assert lines[-1] == "Our numbers: word vectors glove.6B.100d; run on a GPU."
@@ -196,7 +195,7 @@ def test_latex_is_escaped():
         r"50\% of a\_b \& c\#1 \{x\} \$2 \textasciitilde{} \textasciicircum{} \textbackslash{}n"
     )
     assert escape_latex("PRI(list→ap) ± 1 < 2") == r"PRI(list$\rightarrow$ap) $\pm$ 1 $<$ 2"
-    frame = comparison(PAPER, [row(vectors="my_vectors")])
+    frame = comparison(ROOM, runs_of([row(vectors="my_vectors")]))
     frame.loc[0, "row"] = "R&D"
     text = render(frame, "latex")
     assert r"R\&D" in text
@@ -207,14 +206,14 @@ def test_latex_is_escaped():
 
 def test_an_unknown_format_is_refused():
     with pytest.raises(QaselError, match="md, csv, latex"):
-        render(comparison(PAPER, []), "html")
+        render(comparison(ROOM, runs_of([])), "html")
 
 
 def test_significance_pairs_questions_over_common_seeds():
     rows = [row("PRI(list)", map_=0.8, seed=seed) for seed in range(3)]
     rows += [row("DCA", map_=0.7, seed=seed) for seed in range(2)]
     rows[-1].per_question["test"]["map"]["q1"] = 0.65
-    found = significance(PAPER, "wikiqa", rows=rows)
+    found = significance(ROOM, "wikiqa", runs=runs_of(rows))
     assert (found.first, found.second, found.seeds) == ("PRI(list)", "DCA", (0, 1))
     # q1: 0.7 against (0.6 + 0.65) / 2, then 0.1 twice.
     differences = [0.075, 0.1, 0.1]
@@ -238,20 +237,21 @@ def test_significance_pairs_questions_over_common_seeds():
     ],
 )
 def test_significance_needs_both_systems(rows):
-    assert significance(PAPER, "wikiqa", rows=rows) is None
+    assert significance(ROOM, "wikiqa", runs=runs_of(rows)) is None
 
 
 def test_comparisons_pooled_by_hand():
     rows = [row("MTL(list)", map_=0.8), row("RI(list)", map_=0.7), row("CA(list)", map_=0.6)]
     rows[0].per_question["test"]["map"]["q1"] = 0.3
     found = [
-        significance(PAPER, "wikiqa", "map", n, "CA(list)", rows) for n in ("MTL(list)", "RI(list)")
+        significance(ROOM, "wikiqa", "map", n, "CA(list)", runs_of(rows))
+        for n in ("MTL(list)", "RI(list)")
     ]
     # q1: 0.3 and 0.6 against 0.5; q2 and q3: 0.2 and 0.1 ahead.
     together = pooled(found)
     assert together.difference == pytest.approx((-0.05 + 0.15 + 0.15) / 3)
     assert together.n == 3
-    said, other = claims.together(rows)
+    said, other = claims.together(runs_of(rows))
     assert said == (
         "**WikiQA**: 2 of 8 comparisons were run, in 2 of which joint training is ahead. Their "
         f"mean difference is +0.0035 in the paper and +0.0833 in our runs (p = {together.p:.3f})."

@@ -7,17 +7,24 @@ import numpy as np
 import pytest
 import torch
 from explorers import write_own
+from ledger_rows import runs_of
 
 from qasel.datasets.base import Candidate, Question, Split
 from qasel.errors import QaselError
-from qasel.papers.hierarchical_ranking import HierarchicalRanker, recipe
+from qasel.papers.hierarchical_ranking import ROOM, HierarchicalRanker, recipe
 from qasel.papers.hierarchical_ranking import lesson as teaching
 from qasel.papers.hierarchical_ranking import report as claims
 from qasel.papers.hierarchical_ranking.lesson import AttentionExplorer, IntegrationExplorer
-from qasel.results.claims import Claim, compared, judged, summary, told
-from qasel.results.compare import significance
+from qasel.results.compare import (
+    Claim,
+    claims_table,
+    compared,
+    judged,
+    significance,
+    summary,
+)
 from qasel.results.ledger import Row
-from qasel.results.readme import beside
+from qasel.results.tables import beside
 from qasel.text import Vectors
 from qasel.widgets.base import OWN
 from qasel.widgets.live import LiveCurves
@@ -248,10 +255,10 @@ def make_row(variant, seed, values):
 
 
 def test_claims_without_runs():
-    frame = claims.claims([])
+    frame = claims.claims(runs_of([]))
     assert set(frame["verdict"]) == {"not run"}
     assert summary(frame) == f"{len(frame)} comparisons, 0 of them run by us."
-    assert all("not run" in told for told in claims.convergence([]))
+    assert all("not run" in told for told in claims.convergence(runs_of([])))
 
 
 def test_claims_are_judged_by_the_runs():
@@ -260,7 +267,7 @@ def test_claims_are_judged_by_the_runs():
     rows += [make_row("CA(list)", seed, worse) for seed in (0, 1)]
     rows += [make_row("RI(list)", 0, [*better[:-1], 0.96])]
     rows += [make_row("DCA", 1, better)]
-    found = claims.claims(rows)
+    found = claims.claims(runs_of(rows))
     frame = found.set_index(["systems", "data"])
     line = frame.loc["PRI(list) over CA(list)", "WikiQA"]
     assert line["verdict"] == "clearly the paper's way"
@@ -271,10 +278,10 @@ def test_claims_are_judged_by_the_runs():
     counts = "1 clearly the paper's way; 1 the paper's way, not clearly; 1 no difference; "
     counts += "1 the other way, not clearly"
     assert f"4 of them run by us. Of those: {counts} (" in summary(found)
-    text = told(found)
+    text = claims_table(found)
     assert "| --: |" in text
     assert "measure" not in text, "MAP in every line"
-    (wikiqa, _) = claims.convergence(rows)
+    (wikiqa, _) = claims.convergence(runs_of(rows))
     assert "in 2 of the 2 epochs that all runs went through, so it falls faster" in wikiqa
     assert wikiqa.endswith(
         "does not need fewer epochs. Of the paper's two findings one comes back."
@@ -284,33 +291,32 @@ def test_claims_are_judged_by_the_runs():
 def test_levels_or_size_is_told_from_the_runs():
     rows = [make_row("PRI(list)", seed, [0.9] * 20) for seed in (0, 1)]
     rows += [make_row("PRI(all list)", seed, [0.5] * 20) for seed in (1, 0)]
-    wikiqa, trecqa = claims.ablation(rows)
+    wikiqa, trecqa = claims.ablation(runs_of(rows))
     told = "same graph: +0.400 ± 0.000 (clearly the paper's way; p = 0.000, 2 seeds)."
     assert told in wikiqa
     assert "without the point level: not run yet." in wikiqa
     assert wikiqa.endswith("So the levels help beyond the size of the network.")
     assert trecqa == "**TREC-QA**: not run yet."
     del rows[2]  # one run of each is not enough
-    assert "do not show that the levels help" in claims.ablation(rows)[0]
+    assert "do not show that the levels help" in claims.ablation(runs_of(rows))[0]
     rows[2] = make_row("PRI(list) w/o pair-level", 0, [0.9] * 20)
-    assert claims.ablation(rows)[0].endswith("the levels or the size is open here.")
+    assert claims.ablation(runs_of(rows))[0].endswith("the levels or the size is open here.")
 
 
 def test_the_answer_has_means_and_a_verdict():
     rows = [make_row("PRI(list)", seed, [0.9] * 20) for seed in (0, 1)]
     rows += [make_row("CA(list)", seed, [0.5] * 20) for seed in (0, 1)]
-    text = claims.answer(rows)
+    text = claims.answer(runs_of(rows))
     assert "| PRI(list) | point, pair, list | 0.900 ± 0.000 | 2 | – | 0 |" in text
     assert text.endswith("Hearing all three helps clearly in 1 of these 1 comparisons.")
-    assert claims.answer([]).endswith("None of them has been compared yet.")
+    assert claims.answer(runs_of([])).endswith("None of them has been compared yet.")
 
 
 def test_a_claim_of_less_is_seen_from_the_papers_side():
     rows = [make_row("PRI(list)", seed, [0.9] * 20) for seed in (0, 1)]
     rows += [make_row("CA(list)", seed, [0.5] * 20) for seed in (0, 1)]
-    (line,) = judged(
-        "hierarchical-ranking", [Claim("", "CA(list)", "PRI(list)", "wikiqa")], rows
-    ).itertuples()
+    claim = Claim("", "CA(list)", "PRI(list)", "wikiqa")
+    (line,) = judged(ROOM, [claim], runs_of(rows)).itertuples()
     assert (line.paper, line.ours, line.verdict) == ("-0.006", "-0.400", "clearly the paper's way")
 
 
@@ -318,7 +324,7 @@ def test_a_difference_that_one_seed_makes_is_not_clear():
     rows = [make_row("PRI(list)", seed, [0.9] * 20) for seed in (0, 1, 2)]
     rows += [make_row("CA(list)", seed, [value] * 20) for seed, value in enumerate((0.9, 0.9, 0.6))]
     claim = Claim("", "PRI(list)", "CA(list)", "wikiqa")
-    (line,) = judged("hierarchical-ranking", [claim], rows).to_dict("records")
+    (line,) = judged(ROOM, [claim], runs_of(rows)).to_dict("records")
     assert line["ours"] == "+0.100"
     assert line["± over seeds"] == "0.430"  # 0, 0 and 0.3: t(2) = 4.303, deviation 0.1732
     assert (line["p"], line["verdict"]) == ("0.000", "the paper's way, not clearly")
@@ -326,7 +332,7 @@ def test_a_difference_that_one_seed_makes_is_not_clear():
 
 def test_tests_are_a_table():
     rows = [make_row("PRI(list)", 0, [0.9] * 20), make_row("DCA", 0, [0.5] * 20)]
-    found = [significance("hierarchical-ranking", name, rows=rows) for name in ("wikiqa", "trecqa")]
+    found = [significance(ROOM, name, runs=runs_of(rows)) for name in ("wikiqa", "trecqa")]
     (line,) = compared(found).to_dict("records")
     assert line["systems"] == "PRI(list) over DCA"
     assert (line["difference"], line["questions"], line["seeds"]) == (0.4, 20, 1)
@@ -335,11 +341,13 @@ def test_tests_are_a_table():
 def test_other_settings_do_not_count_as_the_papers():
     row = make_row("PRI(list)", 0, [0.9] * 3)
     changed = dataclasses.replace(row, recipe={**row.recipe, "margin": 0.1})
-    assert set(claims.claims([changed, make_row("CA(list)", 0, [0.5] * 3)])["seeds"]) == {0}
+    assert set(claims.claims(runs_of([changed, make_row("CA(list)", 0, [0.5] * 3)]))["seeds"]) == {
+        0
+    }
 
 
 def test_a_table_beside_ours_is_markdown():
-    text = beside("hierarchical-ranking", "table-2", [make_row("PRI(list)", 0, [0.9] * 3)])
+    text = beside(ROOM, "table-2", runs_of([make_row("PRI(list)", 0, [0.9] * 3)]))
     text = text.replace("\u00a0", " ")  # where a narrow page must not break
     assert "| PRI(all list) | 0.726 / – |" in text
     assert "| PRI(list) | 0.742 / 0.900 ✓ |" in text

@@ -1,6 +1,10 @@
-"""AP-MPCNN as boxes and arrows, from the recipe."""
+"""Paper 5: AP-MPCNN as boxes and arrows, its claims beside our runs, and its figures.
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+`runs` are the frame of `read_runs`, by default the ledger's.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from itertools import pairwise
 from statistics import fmean
 from typing import Any
@@ -14,24 +18,15 @@ from qasel.datasets import Dataset
 from qasel.figures.curves import curves
 from qasel.figures.diagrams import Arrow, Box, Diagram, diagrams
 from qasel.figures.style import GREY, INK, HouseFigure, colour, house_style, new_figure
+from qasel.papers.ap_mpcnn import ROOM
 from qasel.papers.ap_mpcnn.model import compared_size
-from qasel.papers.ap_mpcnn.recipes import (
-    ALONE,
-    DATASET,
-    MAIN,
-    PAPER,
-    APMPCNNRecipe,
-    OneSetting,
-    recipe,
-    settings_of,
-)
-from qasel.papers.report import drawn, table_figure
-from qasel.results.claims import Claim, judged
-from qasel.results.compare import significance
-from qasel.results.ledger import Row, read_ledger
-from qasel.results.tables import MEASURES, NOT_RUN, counted, pick, published
+from qasel.papers.ap_mpcnn.recipes import ALONE, MAIN, SETTINGS, APMPCNNRecipe, recipe
+from qasel.papers.report import OUT, OWN, SHARED, WORDS, drawn, table_figure
+from qasel.results.compare import Claim, judged, significance
+from qasel.results.runs import histories, in_tables, pick, read_runs, shown
+from qasel.results.tables import NOT_RUN, published
 
-WORDS, PLAIN, TRAINED, OUT = "#F4F4F4", "#E4ECF5", "#F8E9DD", "#DDF0E4"
+DATASET = "trecqa"
 
 
 def network(recipe: APMPCNNRecipe) -> Diagram:
@@ -39,11 +34,11 @@ def network(recipe: APMPCNNRecipe) -> Diagram:
     r = recipe
     size = compared_size(r.filters, r.widths, sparse=True)
     boxes = {
-        "sparse": Box("sparse features", 3.95, 0, "[4]", PLAIN, 1.6),
-        "horizontal": Box("horizontal", 7.75, 0.85, f"[{2 * r.filters:,}]", PLAIN, 1.25),
-        "vertical": Box("vertical", 7.75, -0.85, f"[{3 * r.widths**2}]", PLAIN, 1.25),
-        "H": Box(r"compared  $H_v$", 9.4, 0, f"[{size:,}]", PLAIN, 1.4),
-        "hidden": Box("hidden layer", 11.05, 0, f"[{size:,}] to [{r.hidden}]", TRAINED, 1.4),
+        "sparse": Box("sparse features", 3.95, 0, "[4]", SHARED, 1.6),
+        "horizontal": Box("horizontal", 7.75, 0.85, f"[{2 * r.filters:,}]", SHARED, 1.25),
+        "vertical": Box("vertical", 7.75, -0.85, f"[{3 * r.widths**2}]", SHARED, 1.25),
+        "H": Box(r"compared  $H_v$", 9.4, 0, f"[{size:,}]", SHARED, 1.4),
+        "hidden": Box("hidden layer", 11.05, 0, f"[{size:,}] to [{r.hidden}]", OWN, 1.4),
         "f": Box("f(q, p)", 12.55, 0, "triplet loss", OUT, 1.1),
     }
     sides = (("question", 1, "n", 1.1, "answer"), ("answer", 2, "m", -1.1, "question"))
@@ -53,12 +48,12 @@ def network(recipe: APMPCNNRecipe) -> Diagram:
         weighted = f"[{words}, d] to [{words}, 2d]"
         boxes |= {
             name: Box(f"{name} words", 0, y, f"$S_{number}$ [{words}, d]", WORDS, 1.45),
-            f"{name} copy": Box(f"weights  $A_{number}$", 1.95, y, weighted, PLAIN, 1.5),
+            f"{name} copy": Box(f"weights  $A_{number}$", 1.95, y, weighted, SHARED, 1.5),
             f"{name} maps": Box(
-                f"windows of 1–{r.widths}", 3.95, y, f"{r.filters} filters each", TRAINED, 1.6
+                f"windows of 1–{r.widths}", 3.95, y, f"{r.filters} filters each", OWN, 1.6
             ),
             f"{name} pooled": Box(
-                f"max  regM$_{number}$", 5.85, y, f"[{r.widths}, {r.filters}]", PLAIN, 1.4
+                f"max  regM$_{number}$", 5.85, y, f"[{r.widths}, {r.filters}]", SHARED, 1.4
             ),
         }
         arrows += [Arrow(name, "sparse"), Arrow(other, f"{name} copy")]
@@ -68,57 +63,101 @@ def network(recipe: APMPCNNRecipe) -> Diagram:
     return Diagram(boxes, arrows)
 
 
-def parts(rows: Iterable[Row] | None = None) -> pd.DataFrame:
-    """Figure 11: all parts together against each alone; see `results.claims.judged`.
+def parts(runs: pd.DataFrame | None = None) -> pd.DataFrame:
+    """Figure 11: all parts together against each alone; see `judged`.
 
     The paper gives its figure no numbers; it says that all together are better than any alone.
     """
-    return judged(
-        PAPER,
-        [
-            Claim("four parts beat one", MAIN, alone, DATASET, metric)
-            for alone in ALONE
-            for metric in ("MAP", "MRR")
-        ],
-        rows,
-    )
+    asked = [
+        Claim("four parts beat one", MAIN, alone, DATASET, metric)
+        for alone in ALONE
+        for metric in ("MAP", "MRR")
+    ]
+    return judged(ROOM, asked, runs)
 
 
-def settings(rows: Iterable[Row] | None = None) -> pd.DataFrame:
+@dataclass(frozen=True)
+class OneSetting:
+    """A setting of table IV: test MAP by its value, in the order of the values.
+
+    `own` is the value of the recipe, `rows` the variant of each value; `paper` has all three
+    values and `ours` those that were run, a score for each seed that all of them have.
+    """
+
+    name: str
+    own: float
+    rows: dict[float, str]
+    paper: dict[float, float]
+    ours: dict[float, list[float]]
+
+
+def settings_of(runs: pd.DataFrame | None = None) -> list[OneSetting]:
+    """The eight settings, each with the paper's numbers and ours.
+
+    The recipe's own value has the numbers of table V. Ours are of runs with the vectors that
+    the recipe itself was run with; without a run of it there are none.
+    """
+    lines = in_tables(ROOM, runs).query("dataset == @DATASET and split == 'test'")
+    lines = lines[lines["vectors"] == pick(lines[lines["variant"] == MAIN], [MAIN])]
+    maps = lines.pivot(index="seed", columns="variant", values="map")
+    known = published(ROOM).query("metric == 'MAP' and kind == 'own'")
+    paper = known.set_index("row")["value"]
+    default = recipe()
+    variants: dict[str, dict[float, str]] = {}
+    own = {}
+    for variant, change in SETTINGS.items():
+        ((key, value),) = change.items()
+        name = variant.rpartition(" ")[0]
+        own[name] = getattr(default, key)
+        variants.setdefault(name, {own[name]: MAIN})[value] = variant
+    found = []
+    for name, rows in variants.items():
+        rows = dict(sorted(rows.items()))
+        # Another seed can move a score as far as another setting: values are compared by the same.
+        same = maps[[row for row in rows.values() if row in maps]].dropna()
+        ours = {v: same[row].tolist() for v, row in rows.items() if row in same and len(same)}
+        printed = {value: float(paper[row]) for value, row in rows.items()}
+        found.append(OneSetting(name, own[name], rows, printed, ours))
+    return found
+
+
+def settings(runs: pd.DataFrame | None = None) -> pd.DataFrame:
     """Table IV: of each setting's three values, which has the best test MAP, the paper's and ours.
 
     The recipe's own value is the one in the middle. `gap` is its mean less that of the better one
     of the other two, p Fisher's randomisation test of the two over the test questions (on common
-    seeds), `runs` the seeds of each value. `rows` default to the ledger.
+    seeds), `runs` the seeds of each value.
     """
-    rows = list(read_ledger(PAPER) if rows is None else rows)
+    runs = read_runs([ROOM]) if runs is None else runs
     lines = []
-    for setting in settings_of(rows):
-        means = {value: fmean(scores) for value, scores in setting.ours.items()}
-        whole = len(means) == len(setting.paper)
-        others = {value: mean for value, mean in means.items() if value != setting.own}
-        rival = max(others, key=lambda value: others[value]) if whole else None
-        found = (
-            None
-            if rival is None
-            else significance(PAPER, DATASET, "map", MAIN, setting.rows[rival], rows)
-        )
-        lines.append(
-            {
-                "setting": setting.name,
-                "values": _told(setting.paper),
-                "recipe": f"{setting.own:g}",
-                "best (paper)": _told(setting.best(setting.paper)),
-                "best (ours)": _told(setting.best(means)) if whole else NOT_RUN,
-                "gap": "" if rival is None else f"{means[setting.own] - means[rival]:+.3f}",
-                "p": f"{found.randomisation.p:.3f}" if found else "",
-                "runs": " / ".join(str(len(setting.ours.get(v, []))) for v in setting.paper),
-            }
-        )
+    for setting in settings_of(runs):
+        line = {
+            "setting": setting.name,
+            "values": _listed(setting.paper),
+            "recipe": f"{setting.own:g}",
+            "best (paper)": _best(setting.paper),
+            "best (ours)": NOT_RUN,
+            "gap": "",
+            "p": "",
+            "runs": " / ".join(str(len(setting.ours.get(v, []))) for v in setting.paper),
+        }
+        if len(setting.ours) == len(setting.paper):
+            means = {value: fmean(scores) for value, scores in setting.ours.items()}
+            rival = max(means.keys() - {setting.own}, key=means.__getitem__)
+            found = significance(ROOM, DATASET, "map", MAIN, setting.rows[rival], runs)
+            line["best (ours)"] = _best(means)
+            line["gap"] = f"{means[setting.own] - means[rival]:+.3f}"
+            line["p"] = f"{found.randomisation.p:.3f}" if found else ""
+        lines.append(line)
     return pd.DataFrame(lines)
 
 
-def _told(values: Iterable[float]) -> str:
+def _best(scores: Mapping[float, float]) -> str:
+    """The values with the highest score: more than one where it is a tie."""
+    return _listed(value for value, score in scores.items() if score == max(scores.values()))
+
+
+def _listed(values: Iterable[float]) -> str:
     return ", ".join(f"{value:g}" for value in values)
 
 
@@ -143,29 +182,30 @@ def summary(frame: pd.DataFrame) -> list[str]:
     return told
 
 
-def answered(rows: Iterable[Row] | None = None) -> pd.DataFrame:
+def answered(runs: pd.DataFrame | None = None) -> pd.DataFrame:
     """Test MAP and MRR over all questions, as in the tables, and over those with a right answer.
 
     Means over seeds, one line a system and its vectors. A question without a right answer is one
-    whose MAP is 0, which no ranking of a right answer gives. `rows` default to the ledger.
+    whose MAP is 0, which no ranking of a right answer gives.
     """
-    runs = counted(PAPER, rows)
-    lines = {}
+    lines = in_tables(ROOM, runs).query("dataset == @DATASET and split == 'test'")
+    lines = lines.assign(runs=lines.groupby(["variant", "vectors"])["seed"].transform("size"))
+    found: dict[tuple[str, str], dict[str, float]] = {}
     for name in (MAIN, *ALONE):
-        choices = runs.get((name, DATASET), {})
-        for vectors, group in sorted(choices.items(), key=lambda choice: -len(choice[1])):
-            found: dict[str, list[float]] = {}
-            for row in group:
-                values = pd.DataFrame(row.per_question["test"])
-                with_answer = values[values["map"] > 0]
-                for part in (values, with_answer):
+        own = lines[lines["variant"] == name].sort_values("runs", ascending=False, kind="stable")
+        for vectors, group in own.groupby("vectors", sort=False):
+            means: dict[str, list[float]] = {}
+            for scores in group["values"]:
+                values = pd.DataFrame(scores)
+                for part in (values, values[values["map"] > 0]):
                     for measure in ("map", "mrr"):
                         title = f"{measure.upper()} of {len(part)}"
-                        found.setdefault(title, []).append(part[measure].mean())
-            means = {title: fmean(scores) for title, scores in found.items()}
-            lines[name, vectors] = means | {"runs": len(group)}
-    table = pd.DataFrame.from_dict(lines, orient="index")
-    table.index = pd.MultiIndex.from_tuples(lines, names=["system", "vectors"])
+                        means.setdefault(title, []).append(part[measure].mean())
+            found[name, str(vectors)] = {t: fmean(x) for t, x in means.items()} | {
+                "runs": len(group)
+            }
+    table = pd.DataFrame.from_dict(found, orient="index")
+    table.index = pd.MultiIndex.from_tuples(found, names=["system", "vectors"])
     return table
 
 
@@ -175,7 +215,7 @@ def statistics(dataset: Dataset) -> pd.DataFrame:
     One line a split, and their total; the paper's numbers are TREC-QA's (raw), whatever the
     data set.
     """
-    known = published(PAPER).query("table == 'table-3'").set_index(["row", "metric"])["value"]
+    known = published(ROOM).query("table == 'table-3'").set_index(["row", "metric"])["value"]
     splits = [dataset.train, dataset.dev, dataset.test]
     counts = {s.name: [len(s), s.pairs, s.positives] for s in splits}
     counts["total"] = [sum(column) for column in zip(*counts.values(), strict=True)]
@@ -190,33 +230,29 @@ def statistics(dataset: Dataset) -> pd.DataFrame:
     return pd.DataFrame(found).rename_axis("split")
 
 
-ABLATED_ON = "trecqa"
 BARS = (*ALONE, MAIN)
 """The bars of figure 11, here dots, from top to bottom."""
 
 
 def figures(
-    rows: Iterable[Row] | None = None, note: Callable[[str], None] = print
+    runs: pd.DataFrame | None = None, note: Callable[[str], None] = print
 ) -> dict[str, HouseFigure]:
-    """Every figure by its name; `note` is told of those that the ledger has no runs for.
-
-    `rows` default to the ledger.
-    """
-    rows = list(read_ledger(PAPER) if rows is None else rows)
+    """Every figure by its name; `note` is told of those that there are no runs for."""
+    runs = read_runs([ROOM]) if runs is None else runs
     found = {
-        f"{PAPER}-network": architecture(),
-        f"{PAPER}-table-5": table_5(rows),
-        f"{PAPER}-figure-11": figure_11(rows),
-        f"{PAPER}-table-4": table_4(rows),
-        f"{PAPER}-training": training(rows),
+        "network": architecture(),
+        "table-5": table_5(runs),
+        "figure-11": figure_11(runs),
+        "table-4": table_4(runs),
+        "training": training(runs),
     }
-    return drawn(found, note)
+    return drawn(ROOM, found, note)
 
 
 def architecture() -> HouseFigure:
     """The network (figure 2) with the shapes of the paper's recipe."""
     return diagrams(
-        {" ": network(recipe(MAIN, ABLATED_ON))},
+        {" ": network(recipe(MAIN, DATASET))},
         unit=1.1,
         title="AP-MPCNN",
         note="n words of the question, m of the answer, d numbers a word vector; "
@@ -224,44 +260,49 @@ def architecture() -> HouseFigure:
     )
 
 
-def table_5(rows: Iterable[Row]) -> HouseFigure | None:
+def table_5(runs: pd.DataFrame | None = None) -> HouseFigure | None:
     """Table V: the paper's number and those that it cites, ours beside its own."""
-    return table_figure(
-        PAPER, rows, "table-5", "Table V: AP-MPCNN among those it is compared with", _cited
-    )
+
+    def cited(frame: pd.DataFrame) -> pd.DataFrame:
+        return frame.assign(verdict=frame["verdict"].mask(frame["row"].ne(MAIN), "cited"))
+
+    title = "Table V: AP-MPCNN among those it is compared with"
+    return table_figure(ROOM, runs, "table-5", title, cited)
 
 
-def _cited(frame: pd.DataFrame) -> pd.DataFrame:
-    cited = frame["row"].ne(MAIN)
-    return frame.assign(verdict=frame["verdict"].mask(cited, "cited"))
+def _each(names: Iterable[str], runs: pd.DataFrame | None) -> dict[str, pd.DataFrame]:
+    """The test lines of the systems that were run, each with the vectors of its own row."""
+    systems: dict[str, pd.DataFrame] = {}
+    for name in names:
+        systems |= shown(ROOM, DATASET, name, runs=runs)
+    return systems
 
 
 @house_style
-def figure_11(rows: Iterable[Row]) -> HouseFigure | None:
+def figure_11(runs: pd.DataFrame | None = None) -> HouseFigure | None:
     """Figure 11: each part alone and all together, ours; the paper prints a picture only."""
-    runs = counted(PAPER, rows)
-    choices = {name: runs[name, ABLATED_ON] for name in BARS if (name, ABLATED_ON) in runs}
-    if MAIN not in choices or len(choices) < 2:
+    systems = _each(BARS, runs)
+    if MAIN not in systems or len(systems) < 2:
         return None
-    figure = new_figure(9.5, 1.9 + 0.55 * len(choices))
+    figure = new_figure(9.5, 1.9 + 0.55 * len(systems))
     panels = figure.subplots(1, 2, sharey=True)
-    known = published(PAPER).query("table == 'table-5'").set_index(["row", "metric"])["value"]
+    known = published(ROOM).query("table == 'table-5'").set_index(["row", "metric"])["value"]
     for axes, metric in zip(panels, ("MAP", "MRR"), strict=True):
-        for y, (name, choice) in enumerate(choices.items()):
-            values = [row.scores["test"][MEASURES[metric]] for row in choice[pick(choice)]]
-            mean = float(np.mean(values))
+        for y, (name, lines) in enumerate(systems.items()):
+            values = lines[metric.lower()].tolist()
+            mean = fmean(values)
             axes.plot(values, [y] * len(values), "o", color=colour(name), alpha=0.4, markersize=5)
             axes.plot(mean, y, "D", color=colour(name), markersize=8)
             above = {"xytext": (0, 8), "textcoords": "offset points", "ha": "center"}
             axes.annotate(f"{mean:.3f}", (mean, y), fontsize=10, **above)
-        y = list(choices).index(MAIN)
+        y = list(systems).index(MAIN)
         axes.plot([known[MAIN, metric]] * 2, [y - 0.36, y + 0.36], color=INK)
         axes.set_title(f"test {metric}")
-        axes.set_yticks(range(len(choices)), list(choices))
+        axes.set_yticks(range(len(systems)), list(systems))
         axes.tick_params(axis="y", length=0)
         axes.grid(visible=False, axis="y")
         axes.margins(x=0.12)
-    axes.set_ylim(len(choices) - 0.4, -0.6)
+    axes.set_ylim(len(systems) - 0.4, -0.6)
     handles = [
         Line2D([], [], color=GREY, marker="D", linestyle="", markersize=8, label="our mean"),
         Line2D([], [], color=GREY, alpha=0.5, marker="o", linestyle="", ms=5, label="one seed"),
@@ -273,14 +314,14 @@ def figure_11(rows: Iterable[Row]) -> HouseFigure | None:
 
 
 @house_style
-def table_4(rows: Iterable[Row]) -> HouseFigure | None:
+def table_4(runs: pd.DataFrame | None = None) -> HouseFigure | None:
     """Table IV: a panel a setting, its two values and the recipe's own between them; MAP."""
-    settings = settings_of(rows)
-    if not any(len(setting.ours) > 1 for setting in settings):
+    found = settings_of(runs)
+    if not any(len(setting.ours) > 1 for setting in found):
         return None
     figure = new_figure(12.5, 6.6)
-    grid = figure.subplots(2, -(-len(settings) // 2), sharey=True)
-    for axes, setting in zip(grid.flat, settings, strict=True):
+    grid = figure.subplots(2, -(-len(found) // 2), sharey=True)
+    for axes, setting in zip(grid.flat, found, strict=True):
         _setting(axes, setting)
     for axes in grid[:, 0]:
         axes.set_ylabel("test MAP")
@@ -311,21 +352,11 @@ def _setting(axes: Axes, setting: OneSetting) -> None:
     axes.grid(visible=False, axis="x")
 
 
-def training(rows: Iterable[Row]) -> HouseFigure | None:
+def training(runs: pd.DataFrame | None = None) -> HouseFigure | None:
     """Loss and dev MAP after each epoch: of the pairwise systems, and of all in figure 11."""
-    runs = counted(PAPER, rows)
-    if (MAIN, ABLATED_ON) not in runs:
+    systems = _each((MAIN, *ALONE), runs)
+    if MAIN not in systems:
         return None
-    panels = {
-        "triplet loss": _histories(runs, (MAIN, "Pairwise ranking only"), "loss"),
-        "dev MAP": _histories(runs, (MAIN, *ALONE), "dev_map"),
-    }
+    pairwise = {n: g for n, g in systems.items() if n in (MAIN, "Pairwise ranking only")}
+    panels = {"triplet loss": histories(pairwise, "loss"), "dev MAP": histories(systems, "dev_map")}
     return curves(panels, "", title="AP-MPCNN's training on TREC-QA")
-
-
-def _histories(runs: Mapping, names: Sequence[str], key: str) -> dict[str, list[list[float]]]:
-    choices = {name: runs[name, ABLATED_ON] for name in names if (name, ABLATED_ON) in runs}
-    return {
-        name: [[epoch[key] for epoch in row.history] for row in choice[pick(choice)]]
-        for name, choice in choices.items()
-    }

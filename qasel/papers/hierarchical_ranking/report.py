@@ -1,6 +1,9 @@
-"""Paper 1's model as boxes and arrows, from the recipe and the declared schemes."""
+"""Paper 1: its model as boxes and arrows, its claims beside our runs, and its figures.
 
-from collections.abc import Callable, Iterable, Sequence
+`runs` are the frame of `read_runs`, by default the ledger's.
+"""
+
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -18,32 +21,29 @@ from qasel.figures.style import (
     marker,
     new_figure,
 )
+from qasel.papers.hierarchical_ranking import ROOM
 from qasel.papers.hierarchical_ranking.recipes import (
     MAIN,
-    PAPER,
     SCHEMES,
     HierarchicalRecipe,
     recipe,
 )
-from qasel.papers.report import drawn, table_figure
-from qasel.results.claims import HELD, SPREAD, Claim, judged
-from qasel.results.compare import pooled, significance
-from qasel.results.experiments import varied
-from qasel.results.ledger import Row, read_ledger
-from qasel.results.tables import (
+from qasel.papers.report import OWN, SHARED, WORDS, drawn, table_figure, titled
+from qasel.results.compare import HELD, SPREAD, Claim, judged, pooled, significance
+from qasel.results.runs import (
     DATASETS,
-    Choices,
-    comparison,
-    counted,
-    markdown_table,
+    histories,
+    in_tables,
     pick,
-    published,
+    read_runs,
+    shown,
+    varied,
 )
+from qasel.results.tables import comparison, markdown_table, published
 from qasel.training.losses import LEVELS, Scheme
 
 TINTS = {"point": "#FFF3CC", "pair": "#D6ECF8", "list": "#DDF0E4"}
 """A tint a loss, so that it is seen which loss trains a head."""
-WORDS, SHARED, OWN = "#F4F4F4", "#E4ECF5", "#F8E9DD"
 
 
 def feature_size(recipe: HierarchicalRecipe) -> int:
@@ -133,60 +133,62 @@ COMPARISONS = {
 """Claim → (the system said to be better, the other one); all are about MAP."""
 
 
-def claims(rows: Iterable[Row] | None = None) -> pd.DataFrame:
-    """What the paper concludes, a line a comparison and data set; see `results.claims.judged`."""
+def claims(runs: pd.DataFrame | None = None) -> pd.DataFrame:
+    """What the paper concludes, a line a comparison and data set; see `judged`."""
     return judged(
-        PAPER,
+        ROOM,
         [
             Claim(text, first, second, dataset)
             for text, pairs in COMPARISONS.items()
             for first, second in pairs
             for dataset in PLACES
         ],
-        rows,
+        runs,
     )
 
 
-def together(rows: Iterable[Row] | None = None) -> list[str]:
+def together(runs: pd.DataFrame | None = None) -> list[str]:
     """Joint training against one level, all comparisons of a data set as one, in sentences.
 
     Of those that were run: the mean of the paper's differences and of ours, and a test of ours
-    (see `results.compare.pooled`). `rows` default to the ledger.
+    (see `pooled`).
     """
-    rows = list(read_ledger(PAPER) if rows is None else rows)
-    table = published(PAPER).query("table == 'table-1' and metric == 'MAP'")
+    runs = read_runs([ROOM]) if runs is None else runs
+    table = published(ROOM).query("table == 'table-1' and metric == 'MAP'")
     printed = table.set_index(["row", "dataset"])["value"]
     pairs = [
         pair for text, found in COMPARISONS.items() if text.startswith(JOINT) for pair in found
     ]
-    told = []
-    for dataset, shown in PLACES.items():
-        tested = [(pair, significance(PAPER, dataset, "map", *pair, rows)) for pair in pairs]
+    said = []
+    for dataset, name in PLACES.items():
+        tested = [(pair, significance(ROOM, dataset, "map", *pair, runs)) for pair in pairs]
         ran = [(pair, found) for pair, found in tested if found]
         if not ran:
-            told.append(f"**{shown}**: not run yet.")
+            said.append(f"**{name}**: not run yet.")
             continue
         known = np.mean([printed[a, dataset] - printed[b, dataset] for (a, b), _ in ran])
         ours = pooled(found for _, found in ran)
         above = sum(found.t.difference > 0 for _, found in ran)
-        told.append(
-            f"**{shown}**: {len(ran)} of {len(pairs)} comparisons {'were' if ran[1:] else 'was'} "
+        said.append(
+            f"**{name}**: {len(ran)} of {len(pairs)} comparisons {'were' if ran[1:] else 'was'} "
             f"run, in {above} of which joint training is ahead. Their mean difference is "
             f"{known:+.4f} in the paper and {ours.difference:+.4f} in our runs (p = {ours.p:.3f})."
         )
-    return told
+    return said
 
 
-def ablation(rows: Iterable[Row] | None = None) -> list[str]:
+def ablation(runs: pd.DataFrame | None = None) -> list[str]:
     """Whether levels help beyond the size of the network (table 2), in sentences of Markdown."""
-    frame = claims(rows).set_index(["systems", "data"])
-    told = []
-    for shown in PLACES.values():
-        size = frame.loc["PRI(list) over PRI(all list)", shown]
-        less = {level: f"PRI(list) over PRI(list) w/o {level}-level" for level in ("point", "pair")}
-        judged_less = {level: frame.loc[systems, shown] for level, systems in less.items()}
-        if not any(line["seeds"] for line in (size, *judged_less.values())):
-            told.append(f"**{shown}**: not run yet.")
+    frame = claims(runs).set_index(["systems", "data"])
+    said = []
+    for name in PLACES.values():
+        size = frame.loc["PRI(list) over PRI(all list)", name]
+        less = {
+            level: frame.loc[f"PRI(list) over PRI(list) w/o {level}-level", name]
+            for level in ("point", "pair")
+        }
+        if not any(line["seeds"] for line in (size, *less.values())):
+            said.append(f"**{name}**: not run yet.")
             continue
         if not size["seeds"]:
             so = "Whether it is the levels or the size is open here."
@@ -194,15 +196,15 @@ def ablation(rows: Iterable[Row] | None = None) -> list[str]:
             so = "So the levels help beyond the size of the network."
         else:
             so = "So these runs do not show that the levels help beyond the size of the network."
-        told.append(
-            f"**{shown}**: PRI(list) against three list losses on the same graph: {_judged(size)}. "
+        said.append(
+            f"**{name}**: PRI(list) against three list losses on the same graph: {_judged(size)}. "
             + "".join(
                 f"Against itself without the {level} level: {_judged(line)}. "
-                for level, line in judged_less.items()
+                for level, line in less.items()
             )
             + so
         )
-    return told
+    return said
 
 
 def _judged(line: pd.Series) -> str:
@@ -214,48 +216,48 @@ def _judged(line: pd.Series) -> str:
     return f"{line['ours']}{spread} ({line['verdict']}; p = {line['p']}, {seeds})"
 
 
-def answer(rows: Iterable[Row] | None = None) -> str:
+def answer(runs: pd.DataFrame | None = None) -> str:
     """Does hearing all three levels help? Means of the main rows, and a verdict, as Markdown."""
-    rows = list(read_ledger(PAPER) if rows is None else rows)
-    frame = comparison(PAPER, rows)
-    frame = frame[(frame["table"] == "table-1") & (frame["metric"] == "MAP")]
+    frame = comparison(ROOM, runs).query("table == 'table-1' and metric == 'MAP'")
     frame = frame.set_index(["row", "data"])
     cells = []
     for name, heard in (("DCA", "list"), ("CA(list)", "list"), (MAIN, "point, pair, list")):
         cells.append([name, heard])
-        for shown in PLACES.values():
-            line = frame.loc[name, shown]
+        for data in PLACES.values():
+            line = frame.loc[name, data]
             spread = f" ± {line['std']:.3f}" if pd.notna(line["std"]) else ""
             mean = f"{line['ours']:.3f}{spread}" if line["runs"] else "–"
             cells[-1] += [mean, str(line["runs"])]
     header = ["system", "levels"]
-    header += [text for shown in PLACES.values() for text in (f"{shown} MAP", "seeds")]
-    judgements = claims(rows)
+    header += [text for data in PLACES.values() for text in (f"{data} MAP", "seeds")]
+    judgements = claims(runs)
     main = judgements[judgements["systems"].isin([f"{MAIN} over {n}" for n in ("CA(list)", "DCA")])]
     ran = main[main["seeds"] > 0]
-    told = [f"{line['systems']} on {line['data']} {_judged(line)}" for _, line in ran.iterrows()]
+    said = [f"{line['systems']} on {line['data']} {_judged(line)}" for _, line in ran.iterrows()]
     clear = int((ran["verdict"] == HELD).sum())
     text = "None of them has been compared yet."
-    if told:
-        text = f"Over the seeds that both have: {'; '.join(told)}. Hearing all three helps clearly "
+    if said:
+        text = f"Over the seeds that both have: {'; '.join(said)}. Hearing all three helps clearly "
         text += f"in {clear or 'none'} of these {len(ran)} comparisons."
     return markdown_table(header, cells, {2, 3, 4, 5}) + "\n" + text
 
 
-def pair_level(rows: Iterable[Row] | None = None, epochs: int = 6) -> pd.DataFrame:
+def pair_level(runs: pd.DataFrame | None = None, epochs: int = 6) -> pd.DataFrame:
     """The pair loss on TREC-QA, epoch by epoch, and what came of it: dev and test MAP.
 
     A line for each system that learns the level and what follows the hidden layer of its pair
-    head, of the first seed. `rows` default to the ledger.
+    head, of the first seed.
     """
-    rows = list(read_ledger(PAPER) if rows is None else rows)
+    runs = read_runs([ROOM]) if runs is None else runs
     lines = {}
     for system in SCHEMES:
-        for head, (first, *_) in varied(PAPER, system, "trecqa", "pair_head", rows).items():
-            losses = [epoch["pair"] for epoch in first.history[:epochs] if "pair" in epoch]
+        dev = varied(ROOM, system, "trecqa", "pair_head", runs, "dev")
+        for head, found in varied(ROOM, system, "trecqa", "pair_head", runs).items():
+            history = found["history"].iloc[0]
+            losses = [epoch["pair"] for epoch in history[:epochs] if "pair" in epoch]
             if losses:
                 line: dict[str, float] = {f"epoch {n}": loss for n, loss in enumerate(losses, 1)}
-                maps = {f"{split} MAP": first.scores[split]["map"] for split in ("dev", "test")}
+                maps = {"dev MAP": dev[head]["map"].iloc[0], "test MAP": found["map"].iloc[0]}
                 lines[f"{system}, {head}"] = line | maps
     return pd.DataFrame.from_dict(lines, orient="index")
 
@@ -264,107 +266,99 @@ RUNS = 10
 """Fewer do not tell how two scores go together."""
 
 
-def both_splits(rows: Iterable[Row] | None = None) -> dict[str, pd.DataFrame]:
+def both_splits(runs: pd.DataFrame | None = None) -> dict[str, pd.DataFrame]:
     """Data set → system, dev MAP and test MAP of each run that counts, if they are `RUNS`.
 
-    Of each system the runs with the vectors that its row of the tables has. `rows` default to the
-    ledger.
+    Of each system the runs with the vectors that its row of the tables has.
     """
-    lines: dict[str, list[tuple[str, float, float]]] = {}
-    for (system, dataset), choices in counted(PAPER, rows).items():
-        if dataset in PLACES:
-            lines.setdefault(dataset, []).extend(
-                (system, row.scores["dev"]["map"], row.scores["test"]["map"])
-                for row in choices[pick(choices)]
+    lines = in_tables(ROOM, runs)
+    found = {}
+    for dataset in PLACES:
+        systems = [
+            group[group["vectors"] == pick(group, [name])]
+            for name, group in lines[lines["dataset"] == dataset].groupby("variant")
+        ]
+        if systems:
+            both = pd.concat(systems).pivot(
+                index=["variant", "seed"], columns="split", values="map"
             )
-    return {
-        dataset: pd.DataFrame(sorted(lines[dataset]), columns=["system", "dev", "test"])
-        for dataset in PLACES
-        if len(lines.get(dataset, ())) >= RUNS
-    }
+            if len(both) >= RUNS:
+                both = both.reset_index().rename(columns={"variant": "system"})
+                columns = ["system", "dev", "test"]
+                found[dataset] = both[columns].sort_values(columns, ignore_index=True)
+    return found
 
 
-def judged_by_dev(rows: Iterable[Row] | None = None) -> list[str]:
+def judged_by_dev(runs: pd.DataFrame | None = None) -> list[str]:
     """How dev and test MAP go together over the runs, in sentences of Markdown."""
-    told = []
-    for dataset, frame in both_splits(rows).items():
+    said = []
+    for dataset, frame in both_splits(runs).items():
         found = stats.spearmanr(frame["dev"], frame["test"])
         spread = frame["test"].max() - frame["test"].min()
         best = frame.loc[frame["dev"].idxmax()]
         above = int((frame["test"] > best["test"]).sum())
-        told.append(
+        said.append(
             f"**{PLACES[dataset]}**: {len(frame)} runs, whose test MAP spans {spread:.3f}. Rank "
             f"correlation of dev and test (Spearman): {found.statistic:+.2f} (p = "
             f"{found.pvalue:.2f}, as if all runs were independent). The run with the highest dev "
             f"MAP ({best['dev']:.3f}, {best['system']}) has a test MAP of {best['test']:.3f}; "
             f"{above} of the others are above that."
         )
-    return told or ["There are too few runs yet."]
+    return said or ["There are too few runs yet."]
 
 
-def convergence(rows: Iterable[Row] | None = None) -> list[str]:
+def convergence(runs: pd.DataFrame | None = None) -> list[str]:
     """Whether the list loss falls faster in PRI(list) than alone (figure 4), and the best epoch
     comes earlier, in sentences of Markdown.
     """
-    runs = counted(PAPER, rows)
-    told = []
-    for dataset, shown in PLACES.items():
-        systems = {name: runs.get((name, dataset), {}) for name in (MAIN, "CA(list)")}
-        vectors = pick(*systems.values())
-        if vectors is None:
-            told.append(f"{shown}: not run for both systems yet.")
+    said = []
+    for dataset, name in PLACES.items():
+        systems = shown(ROOM, dataset, MAIN, "CA(list)", runs=runs)
+        if not systems:
+            said.append(f"{name}: not run for both systems yet.")
             continue
-        curves = {name: _mean_curve(choice[vectors]) for name, choice in systems.items()}
-        joint, alone = curves.values()
+        curves = histories(systems, "list").values()
+        joint, alone = (
+            np.mean([curve[: min(map(len, seeds))] for curve in seeds], axis=0) for seeds in curves
+        )
         epochs = min(len(joint), len(alone))
         lower = int((joint[:epochs] < alone[:epochs]).sum())
-        once = all(len(choice[vectors]) == 1 for choice in systems.values())
-        best = {
-            name: np.mean([row.best_epoch for row in choice[vectors]])
-            for name, choice in systems.items()
-        }
-        shown_best = ", ".join(
-            f"{f'{epoch:.1f}'.removesuffix('.0')} for {name}" for name, epoch in best.items()
+        once = all(len(lines) == 1 for lines in systems.values())
+        best = {system: lines["best_epoch"].mean() for system, lines in systems.items()}
+        told_best = ", ".join(
+            f"{f'{epoch:.1f}'.removesuffix('.0')} for {system}" for system, epoch in best.items()
         )
         held = [lower > epochs / 2, bool(best[MAIN] < best["CA(list)"])]
-        told.append(
-            f"**{shown}**: the list loss of PRI(list) is the lower one in {lower} of the {epochs} "
+        said.append(
+            f"**{name}**: the list loss of PRI(list) is the lower one in {lower} of the {epochs} "
             f"epochs that {'both runs' if once else 'all runs'} went through, so it "
             f"{'falls' if held[0] else 'does not fall'} faster. The best dev epoch is "
-            f"{'' if once else 'on average '}{shown_best}, so PRI(list) "
+            f"{'' if once else 'on average '}{told_best}, so PRI(list) "
             f"{'needs fewer' if held[1] else 'does not need fewer'} epochs. "
             f"Of the paper's two findings {('neither comes', 'one comes', 'both come')[sum(held)]} "
             f"back{', in one run of each' if once else ''}."
         )
-    return told
-
-
-def _mean_curve(rows: list[Row]) -> np.ndarray:
-    shortest = min(len(row.history) for row in rows)
-    return np.mean([[e["list"] for e in row.history[:shortest]] for row in rows], axis=0)
+    return said
 
 
 FAMILIES = ("CA", "MTL", "RI", "PRI")
 
 
 def figures(
-    rows: Iterable[Row] | None = None, note: Callable[[str], None] = print
+    runs: pd.DataFrame | None = None, note: Callable[[str], None] = print
 ) -> dict[str, HouseFigure]:
-    """Every figure by its name; `note` is told of those that the ledger has no runs for.
-
-    `rows` default to the ledger.
-    """
-    rows = list(read_ledger(PAPER) if rows is None else rows)
+    """Every figure by its name; `note` is told of those that there are no runs for."""
+    runs = read_runs([ROOM]) if runs is None else runs
     found = {
-        "hierarchical-ranking-backbone": architecture(),
-        "hierarchical-ranking-schemes": schemes(),
-        "hierarchical-ranking-table-1": table_1(rows),
-        "hierarchical-ranking-table-2": table_2(rows),
-        "hierarchical-ranking-figure-4": list_loss(rows),
-        "hierarchical-ranking-dev-map": dev_map(rows),
-        "hierarchical-ranking-dev-and-test": dev_and_test(rows),
+        "backbone": architecture(),
+        "schemes": schemes(),
+        "table-1": table_1(runs),
+        "table-2": table_2(runs),
+        "figure-4": list_loss(runs),
+        "dev-map": dev_map(runs),
+        "dev-and-test": dev_and_test(runs),
     }
-    return drawn(found, note)
+    return drawn(ROOM, found, note)
 
 
 def architecture(dataset: str = "wikiqa") -> HouseFigure:
@@ -406,66 +400,54 @@ def schemes(layout: Sequence[Sequence[str]] = LAYOUT) -> HouseFigure:
     )
 
 
-def table_1(rows: Iterable[Row]) -> HouseFigure | None:
+def table_1(runs: pd.DataFrame | None = None) -> HouseFigure | None:
     """Table 1, the paper's own rows: its numbers against ours."""
-    return _table(rows, "table-1", "Table 1: the schemes, paper against ours")
+    return _table(runs, "table-1", "Table 1: the schemes, paper against ours")
 
 
-def table_2(rows: Iterable[Row]) -> HouseFigure | None:
+def table_2(runs: pd.DataFrame | None = None) -> HouseFigure | None:
     """Table 2, the ablations."""
-    return _table(rows, "table-2", "Table 2: the ablations of PRI(list), paper against ours")
+    return _table(runs, "table-2", "Table 2: the ablations of PRI(list), paper against ours")
 
 
-def _table(rows: Iterable[Row], table: str, title: str) -> HouseFigure | None:
-    rows = list(rows)
-    frame = comparison(PAPER, rows)
-    frame = frame[(frame["table"] == table) & frame["row"].isin(SCHEMES)]
-    used = set(frame["vectors"]) - {""}
-    return table_figure(
-        PAPER, rows, table, _titled(title, used), lambda f: f[f["row"].isin(SCHEMES)]
-    )
+def _table(runs: pd.DataFrame | None, table: str, title: str) -> HouseFigure | None:
+    def own(frame: pd.DataFrame) -> pd.DataFrame:
+        return frame[frame["row"].isin(SCHEMES)]
+
+    return table_figure(ROOM, runs, table, title, own, name_vectors=True)
 
 
-def list_loss(rows: Iterable[Row]) -> HouseFigure | None:
+def list_loss(runs: pd.DataFrame | None = None) -> HouseFigure | None:
     """Figure 4: the list loss while training, PRI(list) against the list level alone."""
-    runs = counted(PAPER, rows)
     used: set[str] = set()
     panels = {}
-    for dataset, shown in DATASETS.items():
-        systems = _histories(runs, dataset, ("PRI(list)", "CA(list)"), "list", used)
+    for dataset, name in DATASETS.items():
+        systems = _curves(runs, dataset, ("PRI(list)", "CA(list)"), "list", used)
         if len(systems) == 2:
-            panels[shown] = systems
-    if not panels:
-        return None
-    return curves(panels, "list loss (training)", title=_titled("Figure 4: the list loss", used))
+            panels[name] = systems
+    title = titled("Figure 4: the list loss", used)
+    return curves(panels, "list loss (training)", title=title) if panels else None
 
 
-def dev_map(rows: Iterable[Row]) -> HouseFigure | None:
+def dev_map(runs: pd.DataFrame | None = None) -> HouseFigure | None:
     """MAP on the development split after each epoch, a panel for each level that ranks."""
-    runs = counted(PAPER, rows)
     used: set[str] = set()
     panels = {}
-    for dataset, shown in DATASETS.items():
+    for dataset, name in DATASETS.items():
         for level in LEVELS:
             variants = [f"{family}({level})" for family in FAMILIES]
-            systems = _histories(runs, dataset, variants, "dev_map", used)
+            systems = _curves(runs, dataset, variants, "dev_map", used)
             if systems:
-                panels[f"{shown}, {level}-level"] = systems
-    if not panels:
-        return None
-    return curves(
-        panels,
-        "dev MAP",
-        title=_titled("MAP on the development split", used),
-        columns=min(len(panels), len(LEVELS)),
-        peak=True,
-    )
+                panels[f"{name}, {level}-level"] = systems
+    title = titled("MAP on the development split", used)
+    columns = min(len(panels), len(LEVELS))
+    return curves(panels, "dev MAP", title=title, columns=columns, peak=True) if panels else None
 
 
 @house_style
-def dev_and_test(rows: Iterable[Row]) -> HouseFigure | None:
+def dev_and_test(runs: pd.DataFrame | None = None) -> HouseFigure | None:
     """MAP of each run on dev, by which its epoch was chosen, and on test; a panel a data set."""
-    found = both_splits(rows)
+    found = both_splits(runs)
     if not found:
         return None
     figure = new_figure(1 + 6.5 * len(found), 5)
@@ -486,14 +468,10 @@ def dev_and_test(rows: Iterable[Row]) -> HouseFigure | None:
     return figure
 
 
-def _titled(title: str, vectors: set[str]) -> str:
-    return f"{title} ({', '.join(sorted(vectors))})"
-
-
-def _histories(
-    runs: dict[tuple[str, str], Choices],
+def _curves(
+    runs: pd.DataFrame | None,
     dataset: str,
-    variants: Iterable[str],
+    variants: Sequence[str],
     key: str,
     used: set[str],
 ) -> dict[str, list[list[float]]]:
@@ -501,12 +479,11 @@ def _histories(
 
     The vectors are added to `used`.
     """
-    choices = {v: runs[v, dataset] for v in variants if (v, dataset) in runs}
-    common = pick(*choices.values())
-    found = {}
-    for variant, choice in choices.items():
-        name = common or pick(choice)
-        used.add(name)
-        label = variant if common else f"{variant}, {name}"
-        found[label] = [[epoch[key] for epoch in row.history] for row in choice[name]]
-    return found
+    lines = in_tables(ROOM, runs)
+    ran = [v for v in variants if ((lines["variant"] == v) & (lines["dataset"] == dataset)).any()]
+    systems = shown(ROOM, dataset, *ran, runs=lines)
+    if not systems:  # no vectors in common
+        apart = [shown(ROOM, dataset, name, runs=lines)[name] for name in ran]
+        systems = {f"{g['variant'].iloc[0]}, {g['vectors'].iloc[0]}": g for g in apart}
+    used.update(group["vectors"].iloc[0] for group in systems.values())
+    return histories(systems, key)

@@ -1,13 +1,17 @@
 """Paper 2: latent structured prediction for passage reranking (Haponchyk and Moschitti 2019)."""
 
+from pathlib import Path
+
 from qasel.papers.latent_structured.cnn import PairCNN
 from qasel.papers.latent_structured.inference import most_violating
 from qasel.papers.latent_structured.ranker import StructuredRanker
 from qasel.papers.latent_structured.recipes import CNN, MAIN, VARIANTS, recipe
+from qasel.results import Room
 from qasel.training.neural import by_variant
 
 __all__ = [
     "MAIN",
+    "ROOM",
     "VARIANTS",
     "PairCNN",
     "StructuredRanker",
@@ -18,3 +22,24 @@ __all__ = [
 ]
 
 ranker, load = by_variant(lambda variant: PairCNN if variant == CNN else StructuredRanker)
+
+
+def figures() -> dict:
+    """The paper's figures by name, from the ledger."""
+    from qasel.papers.latent_structured import report  # drawing is imported only here
+
+    return report.figures()
+
+
+ROOM = Room(
+    name="latent-structured",
+    title="A Study of Latent Structured Prediction Approaches to Passage Reranking "
+    "(Haponchyk and Moschitti 2019)",
+    variants=tuple(VARIANTS),
+    main=MAIN,
+    recipe=recipe,
+    ranker=ranker,
+    load=load,
+    published=Path(__file__).with_name("published.csv"),
+    figures=figures,
+)

@@ -1,7 +1,9 @@
-"""What the paper says of its systems and searches, beside the same in our runs."""
+"""Paper 2: what it says of its systems and searches beside our runs, and its figures.
 
-import csv
-from collections.abc import Callable, Iterable, Mapping
+`runs` are the frame of `read_runs`, by default the ledger's.
+"""
+
+from collections.abc import Callable
 from statistics import fmean
 
 import numpy as np
@@ -11,13 +13,13 @@ from qasel.evaluation import randomisation_test
 from qasel.figures.curves import curves
 from qasel.figures.style import HouseFigure
 from qasel.locations import DATA
-from qasel.papers.latent_structured.recipes import IN_FOLDS, LEARNERS, ON_CNN, PAPER
+from qasel.papers.latent_structured import ROOM
+from qasel.papers.latent_structured.recipes import IN_FOLDS, LEARNERS, ON_CNN
 from qasel.papers.report import drawn, table_figure
-from qasel.results.claims import Claim, compared, judged
-from qasel.results.compare import significance
-from qasel.results.ledger import Row, mean_score, read_ledger
-from qasel.results.outcomes import Target, outcomes
-from qasel.results.tables import counted, markdown_table, pick
+from qasel.results import Room
+from qasel.results.compare import Claim, compared, entries, judged, significance
+from qasel.results.runs import Target, by_question, histories, read_runs, shown
+from qasel.results.tables import markdown_table
 
 MISSES = DATA / "greedy-misses.csv"
 """Written by tools/greedy_misses.py."""
@@ -68,52 +70,36 @@ NETWORKS = ("CA(list)", "CA(ap)", "PRI(list)", "PRI(list→ap)")
 """Networks of the first paper with its list loss, and with the hinge of this one."""
 
 
-def claims(rows: Iterable[Row] | None = None) -> pd.DataFrame:
-    """What the paper concludes, a line a comparison; see `results.claims.judged`."""
-    return judged(
-        PAPER,
-        [
-            Claim(text, first, second, dataset)
-            for text, systems in COMPARISONS.items()
-            for first, second, dataset in systems
-        ],
-        rows,
-    )
+def claims(runs: pd.DataFrame | None = None) -> pd.DataFrame:
+    """What the paper concludes, a line a comparison; see `judged`."""
+    asked = [Claim(text, *systems) for text, pairs in COMPARISONS.items() for systems in pairs]
+    return judged(ROOM, asked, runs)
 
 
-def greedy_against_exact(rows: Iterable[Row]) -> pd.DataFrame:
+def greedy_against_exact(runs: pd.DataFrame | None = None) -> pd.DataFrame:
     """What exactness changes in MAP, a line a pair of systems that were run."""
-    rows = list(rows)
     return compared(
-        significance(PAPER, dataset, "map", exact, greedy, rows)
+        significance(ROOM, dataset, "map", exact, greedy, runs)
         for exact, greedy, dataset in SEARCHES
     )
 
 
-def against_given_order(rows: Iterable[Row] | None = None) -> pd.DataFrame:
+def against_given_order(runs: pd.DataFrame) -> pd.DataFrame:
     """Test MAP on WikiQA's mixed questions: the learners on similarities beside the files' order.
 
-    `difference` is to the order of the files, p that of Fisher's randomisation test over the
-    questions, each averaged over seeds. Empty without runs of that order.
+    `runs` are those of all rooms: the order of the files is a yardstick. `difference` is to that
+    order, p that of Fisher's randomisation test over the questions, each averaged over seeds.
+    Empty without runs of that order.
     """
-    kept = [
-        row
-        for row in (read_ledger() if rows is None else rows)
-        if row.recipe["variant"] in (*LEARNERS, GIVEN)
-    ]
-    found: dict[str, list[Mapping[str, float]]] = {}
-    for outcome in outcomes(kept):
-        if outcome.target == Target("wikiqa", "mixed"):
-            found.setdefault(outcome.system, []).append(outcome.scores["map"])
-    means = {
-        system: {question: fmean(run[question] for run in runs) for question in runs[0]}
-        for system, runs in found.items()
-    }
-    lines = []
+    lines = entries(runs[runs["variant"].isin((*LEARNERS, GIVEN))])
+    lines = lines[lines["target"] == Target("wikiqa", "mixed")]
+    found = dict(list(lines.groupby("system", sort=False)))
+    means = {system: by_question(group, "map") for system, group in found.items()}
+    table = []
     for system, values in means.items() if GIVEN in means else ():
         test = randomisation_test(values, means[GIVEN])
         same = system == GIVEN
-        lines.append(
+        table.append(
             {
                 "system": system,
                 "MAP": f"{fmean(values.values()):.3f}",
@@ -122,63 +108,61 @@ def against_given_order(rows: Iterable[Row] | None = None) -> pd.DataFrame:
                 "seeds": len(found[system]),
             }
         )
-    return pd.DataFrame(lines)
+    return pd.DataFrame(table)
 
 
-def figure_1(rows: Iterable[Row]) -> str:
+def figure_1(runs: pd.DataFrame | None = None) -> str:
     """How often each perceptron is on top on dev, epoch by epoch, in sentences."""
-    runs = counted(PAPER, rows)
-    means = {}
-    for name in ("LSP", "LSP-AP", "LSP-AP*"):
-        choice = runs.get((name, "wikiqa"), {})
-        if not choice:
-            return "Not run for all three perceptrons yet."
-        histories = [[e["dev_map"] for e in row.history] for row in choice[pick(choice)]]
-        means[name] = np.mean(histories, axis=0)
-    names = list(means)
-    table = np.array(list(means.values()))
-    top = np.bincount(table.argmax(0), minlength=len(names))
-    parts = ", ".join(f"{name} in {count}" for name, count in zip(names, top, strict=True))
+    found = _perceptrons(runs)
+    if len(found) < len(PERCEPTRONS):
+        return "Not run for all three perceptrons yet."
+    table = np.array([np.mean(curves, axis=0) for curves in found.values()])
+    top = np.bincount(table.argmax(0), minlength=len(found))
+    parts = ", ".join(f"{name} in {count}" for name, count in zip(found, top, strict=True))
     late = table[:, 54:].mean(1)
-    ends = ", ".join(f"{name} {value:.3f}" for name, value in zip(names, late, strict=True))
+    ends = ", ".join(f"{name} {value:.3f}" for name, value in zip(found, late, strict=True))
     return (
         f"Highest mean dev MAP, of {table.shape[1]} epochs: {parts}. From epoch 55 on, on "
         f"average: {ends}."
     )
 
 
+def _perceptrons(runs: pd.DataFrame | None) -> dict[str, list[list[float]]]:
+    """Dev MAP on WikiQA after each epoch of the perceptrons that were run."""
+    systems: dict[str, pd.DataFrame] = {}
+    for name in PERCEPTRONS:
+        systems |= shown(ROOM, "wikiqa", name, runs=runs)
+    return histories(systems, "dev_map")
+
+
 def missed_table() -> str:
     """How often the greedy search misses on real lists, as Markdown."""
     if not MISSES.exists():
         return "Not measured yet: run `python tools/greedy_misses.py`."
-    with MISSES.open(newline="", encoding="utf-8") as file:
-        lines = list(csv.reader(file))
-    return markdown_table(lines[0], lines[1:], set(range(1, len(lines[0]))))
+    frame = pd.read_csv(MISSES, dtype=str, keep_default_na=False)
+    return markdown_table(list(frame), frame.to_numpy().tolist(), range(1, len(frame.columns)))
 
 
-def networks_table() -> str:
-    """Test MAP and MRR of the networks on WikiQA, as Markdown, from the first paper's ledger."""
-    runs = counted("hierarchical-ranking")
+def networks_table(room: Room, runs: pd.DataFrame | None = None) -> str:
+    """Test MAP and MRR of the networks of the first paper (`room`) on WikiQA, as Markdown."""
     cells = []
     for name in NETWORKS:
-        choice = runs.get((name, "wikiqa"), {})
-        vectors = pick(choice) if choice else None
-        if vectors is None:
+        lines = shown(room, "wikiqa", name, runs=runs).get(name)
+        if lines is None:
             cells.append([name, "–", "–", "0", ""])
             continue
-        rows = choice[vectors]
-        scores = [f"{mean_score(rows, measure):.3f}" for measure in ("map", "mrr")]
-        cells.append([name, *scores, str(len(rows)), vectors])
+        scores = [f"{lines[measure].mean():.3f}" for measure in ("map", "mrr")]
+        cells.append([name, *scores, str(len(lines)), lines["vectors"].iloc[0]])
     return markdown_table(["network", "MAP", "MRR", "seeds", "vectors"], cells, {1, 2, 3})
 
 
-def hinge_against_list_loss() -> pd.DataFrame:
-    """What the hinge changes in the networks' MAP on WikiQA, a line a pair that was run."""
+def hinge_against_list_loss(room: Room, runs: pd.DataFrame | None = None) -> pd.DataFrame:
+    """What the hinge changes in the networks' MAP on WikiQA, a line a pair that was run.
+
+    `room` is that of the first paper.
+    """
     pairs = (("CA(ap)", "CA(list)"), ("PRI(list→ap)", "PRI(list)"))
-    return compared(
-        significance("hierarchical-ranking", "wikiqa", "map", hinge, plain)
-        for hinge, plain in pairs
-    )
+    return compared(significance(room, "wikiqa", "map", *pair, runs) for pair in pairs)
 
 
 TABLES = {
@@ -191,42 +175,28 @@ PERCEPTRONS = ("LSP", "LSP-AP", "LSP-AP*")
 
 
 def figures(
-    rows: Iterable[Row] | None = None, note: Callable[[str], None] = print
+    runs: pd.DataFrame | None = None, note: Callable[[str], None] = print
 ) -> dict[str, HouseFigure]:
-    """Every figure by its name; `note` is told of those that the ledger has no runs for.
-
-    `rows` default to the ledger.
-    """
-    rows = list(read_ledger(PAPER) if rows is None else rows)
-    found = {f"{PAPER}-{name}": table(rows, name) for name in TABLES}
-    found[f"{PAPER}-figure-1"] = dev_map(rows)
-    return drawn(found, note)
+    """Every figure by its name; `note` is told of those that there are no runs for."""
+    runs = read_runs([ROOM]) if runs is None else runs
+    found = {name: table(runs, name) for name in TABLES}
+    return drawn(ROOM, found | {"figure-1": dev_map(runs)}, note)
 
 
-def table(rows: Iterable[Row], name: str) -> HouseFigure | None:
+def table(runs: pd.DataFrame | None, name: str) -> HouseFigure | None:
     """One table of the paper: MAP, on dev too where the paper has it, against ours."""
-    return table_figure(PAPER, rows, name, TABLES[name], _shortened)
+
+    def shortened(frame: pd.DataFrame) -> pd.DataFrame:
+        frame = frame[frame["metric"].str.endswith("MAP")]
+        return frame.assign(row=frame["row"].str.removesuffix(IN_FOLDS).str.removesuffix(ON_CNN))
+
+    return table_figure(ROOM, runs, name, TABLES[name], shortened)
 
 
-def _shortened(frame: pd.DataFrame) -> pd.DataFrame:
-    frame = frame[frame["metric"].str.endswith("MAP")]
-    return frame.assign(row=frame["row"].str.removesuffix(IN_FOLDS).str.removesuffix(ON_CNN))
-
-
-def dev_map(rows: Iterable[Row]) -> HouseFigure | None:
+def dev_map(runs: pd.DataFrame | None = None) -> HouseFigure | None:
     """Figure 1: MAP on WikiQA's development split after each epoch of the perceptrons."""
-    runs = counted(PAPER, rows)
-    found = {name: runs.get((name, "wikiqa"), {}) for name in PERCEPTRONS}
-    systems = {
-        name: [[epoch["dev_map"] for epoch in row.history] for row in choice[pick(choice)]]
-        for name, choice in found.items()
-        if choice
-    }
+    systems = _perceptrons(runs)
     if len(systems) < len(PERCEPTRONS):
         return None
-    return curves(
-        {"WikiQA": systems},
-        "dev MAP",
-        title="Figure 1: the perceptrons, epoch by epoch",
-        peak=True,
-    )
+    title = "Figure 1: the perceptrons, epoch by epoch"
+    return curves({"WikiQA": systems}, "dev MAP", title=title, peak=True)

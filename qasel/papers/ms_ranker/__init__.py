@@ -1,9 +1,33 @@
 """Paper 3: MS-Ranker (Zhang, Meng, Li, Jian and Zhou 2020)."""
 
+from pathlib import Path
+
 from qasel.papers.ms_ranker.ranker import MSRanker, PreRanking
 from qasel.papers.ms_ranker.recipes import ALONE, MAIN, VARIANTS, recipe
+from qasel.results import Room
 from qasel.training.neural import by_variant
 
-__all__ = ["MAIN", "VARIANTS", "MSRanker", "PreRanking", "load", "ranker", "recipe"]
+__all__ = ["MAIN", "ROOM", "VARIANTS", "MSRanker", "PreRanking", "load", "ranker", "recipe"]
 
 ranker, load = by_variant(lambda variant: PreRanking if variant in ALONE else MSRanker)
+
+
+def figures() -> dict:
+    """The paper's figures by name, from the ledger."""
+    from qasel.papers.ms_ranker import report  # drawing is imported only here
+
+    return report.figures()
+
+
+ROOM = Room(
+    name="ms-ranker",
+    title="MS-Ranker: Accumulating Evidence from Potentially Correct Candidates for Answer "
+    "Selection (Zhang et al. 2020)",
+    variants=tuple(VARIANTS),
+    main=MAIN,
+    recipe=recipe,
+    ranker=ranker,
+    load=load,
+    published=Path(__file__).with_name("published.csv"),
+    figures=figures,
+)

@@ -1,29 +1,32 @@
-"""What the paper says of its parts, and how far our numbers are from its own."""
+"""Paper 3: what it says of its parts beside our runs, its model as boxes, and its figures.
 
-from collections.abc import Callable, Iterable, Mapping
+`runs` are the frame of `read_runs`, by default the ledger's.
+"""
+
+from collections.abc import Callable, Mapping
 
 import pandas as pd
 
 from qasel.figures.curves import curves
 from qasel.figures.diagrams import Arrow, Box, Diagram, diagrams
 from qasel.figures.style import GREY, INK, HouseFigure, colour, house_style, new_figure
+from qasel.papers.ms_ranker import ROOM
 from qasel.papers.ms_ranker.lesson import READINGS, gradients, name
 from qasel.papers.ms_ranker.recipes import (
     ABLATIONS,
     ENCODERS,
     MAIN,
-    PAPER,
     PRE_RANKER,
     WITH_AGENT,
     MSRankerRecipe,
     recipe,
 )
-from qasel.papers.report import drawn, table_figure
+from qasel.papers.report import OUT, OWN, SHARED, WORDS, drawn, table_figure
 from qasel.rankers.base import History
-from qasel.results.claims import Claim, judged
-from qasel.results.compare import Significance, between, significance
-from qasel.results.ledger import Row, mean_score, read_ledger
-from qasel.results.tables import DATASETS, NOT_RUN, counted, pick, published
+from qasel.results import Room
+from qasel.results.compare import Claim, Significance, between, judged, significance
+from qasel.results.runs import DATASETS, histories, read_runs, shown
+from qasel.results.tables import NOT_RUN, published
 
 NEEDED = {
     "w/o Rewards": "rewards are needed",
@@ -47,77 +50,74 @@ CLAIMS = [
 """Table 4; the conclusion, of models that match with the question alone; and table 3."""
 
 
-def claims(rows: Iterable[Row] | None = None) -> pd.DataFrame:
-    """What the paper concludes, a line a comparison; see `results.claims.judged`.
+def claims(runs: pd.DataFrame | None = None) -> pd.DataFrame:
+    """What the paper concludes, a line a comparison; see `judged`.
 
     Two kinds of line have no number in the paper: the pre-ranker's, and those of MiniLM, which
-    stands in for BERT. `rows` default to the ledger.
+    stands in for BERT.
     """
-    return judged(PAPER, CLAIMS, rows)
+    return judged(ROOM, CLAIMS, runs)
 
 
 def over_order(
-    dataset: str, rows: Iterable[Row] | None = None, others: Iterable[Row] | None = None
+    dataset: str, yardsticks: Room, runs: pd.DataFrame | None = None
 ) -> Significance | None:
     """MS-Ranker over the order of the file, on test MAP; None when one of the two was not run.
 
-    That order is the article's on WikiQA, the thread's on SemEval. `others` are the yardsticks'
-    rows, by default the ledger's.
+    That order, a run of the yardsticks, is the article's on WikiQA, the thread's on SemEval.
     """
-    main = counted(PAPER, rows).get((MAIN, dataset), {})
-    order = counted("yardsticks", others).get(("given order", dataset), {})
-    if not main or not order:
-        return None
-    return between({MAIN: main[pick(main)], "given order": order[pick(order)]})
+    order = shown(yardsticks, dataset, "given order", runs=runs)
+    return between(shown(ROOM, dataset, MAIN, runs=runs) | order)
 
 
-def encoders(rows: Iterable[Row] | None = None) -> list[Significance | None]:
+def encoders(runs: pd.DataFrame | None = None) -> list[Significance | None]:
     """Frozen MiniLM's vectors over GloVe's, and fine-tuned MiniLM over those: test MAP, WikiQA.
 
-    Each with its own vectors or encoder; None for a pair without a common seed. `rows` default
-    to the ledger.
+    Each with its own vectors or encoder; None for a pair without a common seed.
     """
-    runs = counted(PAPER, rows)
-    names = ("MiniLM", f"{MAIN} + MiniLM (frozen)", MAIN)
-    choices = {name: runs.get((name, "wikiqa"), {}) for name in names}
-    found = {name: choice[pick(choice)] if choice else [] for name, choice in choices.items()}
-    return [between({name: found[name] for name in pair}) for pair in (names[1:], names[:2])]
+    pairs = ((f"{MAIN} + MiniLM (frozen)", MAIN), ("MiniLM", f"{MAIN} + MiniLM (frozen)"))
+    return [
+        between(shown(ROOM, "wikiqa", a, runs=runs) | shown(ROOM, "wikiqa", b, runs=runs))
+        for a, b in pairs
+    ]
 
 
-def gaps(rows: Iterable[Row] | None = None, others: Iterable[Row] | None = None) -> pd.DataFrame:
+def gaps(yardsticks: Room, runs: pd.DataFrame | None = None) -> pd.DataFrame:
     """Test MAP of table 2, a column a data set: the paper's, ours, and what is near ours.
 
     Means over seeds; differences are over common seeds, p Fisher's randomisation test over the
-    questions. All cells are text. `rows` and `others` (the yardsticks') default to the ledger.
+    questions. All cells are text.
     """
-    rows = list(read_ledger(PAPER) if rows is None else rows)
-    known = published(PAPER).query("row == @MAIN and metric == 'MAP'")
+    known = published(ROOM).query("row == @MAIN and metric == 'MAP'")
     values = known.drop_duplicates("dataset").set_index("dataset")["value"]
-    runs = counted(PAPER, rows)
+    runs = read_runs([ROOM, yardsticks]) if runs is None else runs
     columns = {}
     for dataset, paper in values.items():
-        choices = [runs.get((name, dataset), {}) for name in (MAIN, PRE_RANKER, "w/o Rewards")]
-        means = [mean_score(c[pick(c)], "map") if c else None for c in choices]
-        plain = significance(PAPER, dataset, "map", "w/o Rewards", MAIN, rows)
-        order = over_order(dataset, rows, others)
-        gap = None if means[0] is None else means[0] - paper
+        found = {
+            name: shown(ROOM, dataset, name, runs=runs).get(name)
+            for name in (MAIN, PRE_RANKER, "w/o Rewards")
+        }
+        main, before, plain = (None if x is None else x["map"].mean() for x in found.values())
+        over = significance(ROOM, dataset, "map", "w/o Rewards", MAIN, runs)
+        order = over_order(dataset, yardsticks, runs)
+        gap = None if main is None else main - paper
         columns[DATASETS[dataset]] = {
             "MS-Ranker, the paper": f"{paper:.3f}",
-            "MS-Ranker, ours": _told(means[0]),
-            "gap": _told(gap, "+"),
-            "Pre-Ranker, ours": _told(means[1]),
-            "w/o Rewards, ours": _told(means[2]),
-            "w/o Rewards over MS-Ranker, ours": _difference(plain),
-            "what that closes of the gap": f"{plain.t.difference / -gap:.0%}"
-            if plain and gap
+            "MS-Ranker, ours": _number(main),
+            "gap": _number(gap, "+"),
+            "Pre-Ranker, ours": _number(before),
+            "w/o Rewards, ours": _number(plain),
+            "w/o Rewards over MS-Ranker, ours": _difference(over),
+            "what that closes of the gap": f"{over.t.difference / -gap:.0%}"
+            if over and gap
             else NOT_RUN,
-            "order of the file": _told(order.means[1] if order else None),
+            "order of the file": _number(order.means[1] if order else None),
             "MS-Ranker over that order, ours": _difference(order),
         }
     return pd.DataFrame(columns)
 
 
-def _told(value: float | None, sign: str = "") -> str:
+def _number(value: float | None, sign: str = "") -> str:
     return NOT_RUN if value is None else f"{value:{sign}.3f}"
 
 
@@ -126,9 +126,6 @@ def _difference(found: Significance | None) -> str:
         return NOT_RUN
     p = found.randomisation.p
     return f"{found.t.difference:+.3f} (p {'< 0.001' if p < 0.001 else f'= {p:.3f}'})"
-
-
-WORDS, ONCE, STEP, OUT = "#F4F4F4", "#E4ECF5", "#F8E9DD", "#DDF0E4"
 
 
 def agent(recipe: MSRankerRecipe) -> Diagram:
@@ -140,18 +137,16 @@ def agent(recipe: MSRankerRecipe) -> Diagram:
     boxes = {
         "Q": Box("question words", 0, 1.3, "[n, d]", WORDS, 1.5),
         "C": Box("candidate words", 0, 0, "[m, d]", WORDS, 1.5),
-        "HQ": Box("BiGRU  $H_Q$", 1.8, 1.3, f"[n, {size}]", ONCE, 1.3),
-        "HC": Box("BiGRU  $H_C$", 1.8, 0, f"[m, {size}]", ONCE, 1.3),
+        "HQ": Box("BiGRU  $H_Q$", 1.8, 1.3, f"[n, {size}]", SHARED, 1.3),
+        "HC": Box("BiGRU  $H_C$", 1.8, 0, f"[m, {size}]", SHARED, 1.3),
         "QC": Box(
-            "QC-attention", 3.6, 0.85, f"[m, {4 * size:,}] to $V_{{qc}}$ [{size}]", ONCE, 1.75
+            "QC-attention", 3.6, 0.85, f"[m, {4 * size:,}] to $V_{{qc}}$ [{size}]", SHARED, 1.75
         ),
-        "O": Box("last states  $O_t$", 1.8, -2.35, f"[{size}]", ONCE, 1.5),
-        "E": Box("evidence  $E_t$", 3.6, -1.5, f"[{size}]", STEP, 1.3),
-        "EC": Box(
-            "EC-attention", 3.6, -0.65, f"[m, {2 * size}] to $V_{{ec}}$ [{size}]", STEP, 1.75
-        ),
+        "O": Box("last states  $O_t$", 1.8, -2.35, f"[{size}]", SHARED, 1.5),
+        "E": Box("evidence  $E_t$", 3.6, -1.5, f"[{size}]", OWN, 1.3),
+        "EC": Box("EC-attention", 3.6, -0.65, f"[m, {2 * size}] to $V_{{ec}}$ [{size}]", OWN, 1.75),
         "P": Box(
-            "MLP, softmax", 5.6, 0.1, r"$s_t$" + f" [{2 * size}] to " + r"$P_{post}$", STEP, 1.65
+            "MLP, softmax", 5.6, 0.1, r"$s_t$" + f" [{2 * size}] to " + r"$P_{post}$", OWN, 1.65
         ),
         "L": Box("list $L$", 7.45, 0.85, "sorted by $P_{post}$", OUT, 1.35),
         "gate": Box(
@@ -159,10 +154,10 @@ def agent(recipe: MSRankerRecipe) -> Diagram:
             7.45,
             -1.3,
             r"if $P_{post}$ > " + f"{recipe.threshold:g}",
-            STEP,
+            OWN,
             1.85,
         ),
-        "next": Box("evidence  $E_{t+1}$", 9.35, -1.3, f"[{size}]", STEP, 1.4),
+        "next": Box("evidence  $E_{t+1}$", 9.35, -1.3, f"[{size}]", OWN, 1.4),
         "R": Box("reward", 9.35, 0.85, r"$AP_t - AP_{t-1}$", OUT, 1.3),
     }
     arrows = [
@@ -193,17 +188,12 @@ TABLES = {
 
 
 def figures(
-    rows: Iterable[Row] | None = None, note: Callable[[str], None] = print
+    runs: pd.DataFrame | None = None, note: Callable[[str], None] = print
 ) -> dict[str, HouseFigure]:
-    """Every figure by its name; `note` is told of those that the ledger has no runs for.
-
-    `rows` default to the ledger.
-    """
-    rows = list(read_ledger(PAPER) if rows is None else rows)
-    found: dict[str, HouseFigure | None] = {f"{PAPER}-agent": architecture()}
-    found |= {f"{PAPER}-{name}": table(rows, name) for name in TABLES}
-    found[f"{PAPER}-training"] = training(rows)
-    return drawn(found, note)
+    """Every figure by its name; `note` is told of those that there are no runs for."""
+    runs = read_runs([ROOM]) if runs is None else runs
+    found = {"agent": architecture()} | {name: table(runs, name) for name in TABLES}
+    return drawn(ROOM, found | {"training": training(runs)}, note)
 
 
 def architecture(dataset: str = "wikiqa") -> HouseFigure:
@@ -217,29 +207,23 @@ def architecture(dataset: str = "wikiqa") -> HouseFigure:
     )
 
 
-def table(rows: Iterable[Row], name: str) -> HouseFigure | None:
+def table(runs: pd.DataFrame | None, name: str) -> HouseFigure | None:
     """One table of the paper, its own rows, against ours."""
-    return table_figure(PAPER, rows, name, TABLES[name], _own)
+
+    def own(frame: pd.DataFrame) -> pd.DataFrame:
+        return frame[frame["row"].isin((MAIN, PRE_RANKER, *ABLATIONS)) | frame["runs"].gt(0)]
+
+    return table_figure(ROOM, runs, name, TABLES[name], own)
 
 
-def _own(frame: pd.DataFrame) -> pd.DataFrame:
-    return frame[frame["row"].isin((MAIN, PRE_RANKER, *ABLATIONS)) | frame["runs"].gt(0)]
-
-
-def training(rows: Iterable[Row]) -> HouseFigure | None:
+def training(runs: pd.DataFrame | None = None) -> HouseFigure | None:
     """Mean reward a question and dev MAP after each epoch of the agent."""
-    runs = counted(PAPER, rows)
     panels = {}
-    for dataset, shown in DATASETS.items():
-        choice = runs.get((MAIN, dataset), {})
-        if not choice:
-            continue
-        for key, label in (("reward", "reward a question"), ("dev_map", "dev MAP")):
-            histories = [[e[key] for e in row.history] for row in choice[pick(choice)]]
-            panels[f"{shown}, {label}"] = {MAIN: histories}
-    if not panels:
-        return None
-    return curves(panels, "", title="The agent's training", columns=2)
+    for dataset, data in DATASETS.items():
+        if systems := shown(ROOM, dataset, MAIN, runs=runs):
+            for key, label in (("reward", "reward a question"), ("dev_map", "dev MAP")):
+                panels[f"{data}, {label}"] = histories(systems, key)
+    return curves(panels, "", title="The agent's training", columns=2) if panels else None
 
 
 @house_style

@@ -1,9 +1,33 @@
 """Paper 4: a strong baseline for question relevancy ranking (González-Garduño et al. 2018)."""
 
+from pathlib import Path
+
 from qasel.papers.question_relevancy.ranker import Reference, RelevancyRanker
 from qasel.papers.question_relevancy.recipes import BASELINES, MAIN, VARIANTS, recipe
+from qasel.results import Room
 from qasel.training.neural import by_variant
 
-__all__ = ["MAIN", "VARIANTS", "Reference", "RelevancyRanker", "load", "ranker", "recipe"]
+__all__ = ["MAIN", "ROOM", "VARIANTS", "Reference", "RelevancyRanker", "load", "ranker", "recipe"]
 
 ranker, load = by_variant(lambda variant: Reference if variant in BASELINES else RelevancyRanker)
+
+
+def figures() -> dict:
+    """The paper's figures by name, from the ledger."""
+    from qasel.papers.question_relevancy import report  # drawing is imported only here
+
+    return report.figures()
+
+
+ROOM = Room(
+    name="question-relevancy",
+    title="A Strong Baseline for Question Relevancy Ranking "
+    "(González-Garduño, Augenstein and Søgaard 2018)",
+    variants=tuple(VARIANTS),
+    main=MAIN,
+    recipe=recipe,
+    ranker=ranker,
+    load=load,
+    published=Path(__file__).with_name("published.csv"),
+    figures=figures,
+)

@@ -1,6 +1,10 @@
-"""What the paper says of its systems, beside the same in our runs."""
+"""Paper 4: what it says of its systems beside our runs, its network as boxes, and its figures.
 
-from collections.abc import Callable, Iterable, Mapping
+`runs` are the frame of `read_runs`, by default the ledger's.
+"""
+
+from collections.abc import Callable, Mapping
+from statistics import fmean
 from typing import Any
 
 import numpy as np
@@ -16,25 +20,23 @@ from qasel.figures.style import (
     house_style,
     new_figure,
 )
+from qasel.papers.question_relevancy import ROOM
 from qasel.papers.question_relevancy.recipes import (
     AUXILIARY,
     LATER_TEST,
     MAIN,
     MTL,
     OURS,
-    PAPER,
     SIM,
     STL,
     WITHOUT,
     RelevancyRecipe,
     recipe,
 )
-from qasel.papers.report import drawn, table_figure
-from qasel.results.claims import COLUMNS, Claim, judged, line
-from qasel.results.compare import between
-from qasel.results.experiments import varied
-from qasel.results.ledger import Row, read_ledger
-from qasel.results.tables import counted, pick, published
+from qasel.papers.report import OUT, OWN, SHARED, WORDS, drawn, table_figure
+from qasel.results.compare import CLAIM_COLUMNS, Claim, between, judge, judged
+from qasel.results.runs import by_question, read_runs, shown, varied
+from qasel.results.tables import published
 from qasel.text.features.distances import NAMES
 
 DATASET = "semeval-cqa"
@@ -50,95 +52,76 @@ COMPARISONS = (
 """The multi-task system and the single-task one, and the small network against the large."""
 
 
-def claims(rows: Iterable[Row] | None = None) -> pd.DataFrame:
+def claims(runs: pd.DataFrame | None = None) -> pd.DataFrame:
     """Other tasks against none, and the small network against the large, on both tests.
 
-    As `results.claims.judged` gives them; the paper's differences with its stars.
+    As `judged` gives them; the paper's differences with its stars.
     """
-    metrics = {year: "MAP" if split == "test" else f"{split} MAP" for split, year in TESTS.items()}
     asked = [
-        Claim(year, first, second, DATASET, metric)
+        Claim(year, first, second, DATASET, _map_of(split))
         for first, second in COMPARISONS
-        for year, metric in metrics.items()
+        for split, year in TESTS.items()
     ]
-    known = published(PAPER).query("table == 'table-1'").set_index(["row", "metric"])["note"]
-    frame = judged(PAPER, asked, rows).rename(columns={"claim": "test"})
+    known = published(ROOM).query("table == 'table-1'").set_index(["row", "metric"])["note"]
+    frame = judged(ROOM, asked, runs).rename(columns={"claim": "test"})
     stars = [STARS[known[claim.first, claim.metric]] for claim in asked]
     return frame.assign(paper=frame["paper"] + stars).drop(columns=["data", "measure"])
 
 
-def left_out(rows: Iterable[Row] | None = None) -> pd.DataFrame:
+def _map_of(split: str) -> str:
+    """MAP on a test split, as `published.csv` has it."""
+    return "MAP" if split == "test" else f"{split} MAP"
+
+
+def left_out(runs: pd.DataFrame | None = None) -> pd.DataFrame:
     """Table 3: all distances against all but one, on the test of 2016; as `judged` gives them."""
-    return judged(
-        PAPER, [Claim(name, MAIN, f"{MAIN}{WITHOUT}{name}", DATASET) for name in NAMES], rows
-    )
+    asked = [Claim(name, MAIN, f"{MAIN}{WITHOUT}{name}", DATASET) for name in NAMES]
+    return judged(ROOM, asked, runs)
 
 
-def against_search(rows: Iterable[Row] | None = None) -> pd.DataFrame:
+def against_search(runs: pd.DataFrame | None = None) -> pd.DataFrame:
     """Test MAP less that of the search engine's order, in the text's distances and in ours.
 
     One line a test and system. The interval is a bootstrap over the questions, on each one's mean
-    over seeds; systems that were not run are left out. `rows` default to the ledger.
+    over seeds; systems that were not run are left out.
     """
-    rows = list(read_ledger(PAPER) if rows is None else rows)
     lines = []
     for split, year in TESTS.items():
         for name in (STL, MAIN, *OURS):
-            group, order = _beside_search(name, rows)
-            if not group:
+            systems = _beside_search(name, split, runs)
+            if len(systems) < 2:
                 continue
-            ours, engine = (_means(runs, split) for runs in (group, order))
+            ours, engine = (by_question(group, "map") for group in systems.values())
             low, high = bootstrap_interval(ours, engine)
-            scores = [float(np.mean(list(values.values()))) for values in (ours, engine)]
-            told = [f"{score:.3f}" for score in scores]
-            told += [f"{scores[0] - scores[1]:+.3f}", f"{low:+.3f} to {high:+.3f}"]
-            lines.append([year, name, *told, len(group)])
+            score, order = (fmean(values.values()) for values in (ours, engine))
+            told = [f"{score:.3f}", f"{order:.3f}", f"{score - order:+.3f}"]
+            lines.append([year, name, *told, f"{low:+.3f} to {high:+.3f}", len(systems[name])])
     columns = ["test", "system", "MAP", "search engine", "difference", INTERVAL, "seeds"]
     return pd.DataFrame(lines, columns=columns)
 
 
-def held(rows: Iterable[Row] | None = None) -> pd.DataFrame:
+def held(runs: pd.DataFrame | None = None) -> pd.DataFrame:
     """What the paper says of its systems in table 1, test by test; as `judged` gives it."""
-    rows = list(read_ledger(PAPER) if rows is None else rows)
-    lines = []
+    network, others = [], []
     for split in TESTS:
-        metric = "MAP" if split == "test" else f"{split} MAP"
+        metric = _map_of(split)
         for name in (STL, MAIN):
             claim = Claim("network beats search engine", name, ORDER, DATASET, metric)
-            group, order = _beside_search(name, rows)
-            found = between({name: group, ORDER: order}, "map", split) if group else None
-            lines.append(line(PAPER, claim, found))
-    network = pd.DataFrame(lines, columns=COLUMNS)
-    others = judged(
-        PAPER,
-        [
-            Claim(text, first, STL if first != STL else f"STL{SIM}", DATASET, metric)
-            for metric in ("MAP", f"{LATER_TEST} MAP")
-            for text, first in (
-                ("small network beats BiLSTM", STL),
-                *((f"other tasks: {name}", f"{MTL} ({name})") for name in AUXILIARY),
-            )
-        ],
-        rows,
-    )
-    return pd.concat([network, others]).sort_values("data", kind="stable", ignore_index=True)
+            network.append(judge(ROOM, claim, between(_beside_search(name, split, runs))))
+        others.append(Claim("small network beats BiLSTM", STL, f"STL{SIM}", DATASET, metric))
+        for name in AUXILIARY:
+            claim = Claim(f"other tasks: {name}", f"{MTL} ({name})", STL, DATASET, metric)
+            others.append(claim)
+    found = [pd.DataFrame(network, columns=CLAIM_COLUMNS), judged(ROOM, others, runs)]
+    return pd.concat(found).sort_values("data", kind="stable", ignore_index=True)
 
 
-def _beside_search(name: str, rows: Iterable[Row]) -> tuple[list[Row], list[Row]]:
-    """The rows of a system, and the run of the search engine's order."""
-    runs = counted(PAPER, rows)
-    learnt, order = (runs.get((system, DATASET), {}) for system in (name, ORDER))
-    if not learnt or not order:
-        return [], []
-    return learnt[pick(learnt)], order[pick(order)]
+def _beside_search(name: str, split: str, runs: pd.DataFrame | None) -> dict[str, pd.DataFrame]:
+    """The lines of a system, and of the search engine's order, those that there are."""
+    learnt, order = (shown(ROOM, DATASET, n, runs=runs, split=split) for n in (name, ORDER))
+    return learnt | order
 
 
-def _means(rows: Iterable[Row], split: str) -> dict[str, float]:
-    """Each question's MAP, the mean over rows."""
-    return pd.DataFrame([row.per_question[split]["map"] for row in rows]).mean().to_dict()
-
-
-WORDS, SHARED, OWN, OUT = "#F4F4F4", "#E4ECF5", "#F8E9DD", "#DDF0E4"
 CLASSES = {"QA": 2, "FNC": 4, "NLI": 3}
 
 
@@ -163,7 +146,6 @@ def network(recipe: RelevancyRecipe) -> Diagram:
     return Diagram(boxes, arrows)
 
 
-CURVE_DATASET = "semeval-cqa"
 TABLES = {
     "table-1": "Table 1: systems and auxiliary tasks, paper against ours",
     "table-2": "Table 2: sets of distances, paper against ours",
@@ -183,56 +165,48 @@ ASIDE = 2.5
 
 
 def figures(
-    rows: Iterable[Row] | None = None, note: Callable[[str], None] = print
+    runs: pd.DataFrame | None = None, note: Callable[[str], None] = print
 ) -> dict[str, HouseFigure]:
-    """Every figure by its name; `note` is told of those that the ledger has no runs for.
-
-    `rows` default to the ledger.
-    """
-    rows = list(read_ledger(PAPER) if rows is None else rows)
-    found: dict[str, HouseFigure | None] = {f"{PAPER}-network": architecture()}
-    found |= {f"{PAPER}-{name}": table(rows, name) for name in TABLES}
-    found[f"{PAPER}-learning-curve"] = learning_curve(rows)
-    found[f"{PAPER}-hyperparameters"] = hyperparameters(rows)
-    return drawn(found, note)
+    """Every figure by its name; `note` is told of those that there are no runs for."""
+    runs = read_runs([ROOM]) if runs is None else runs
+    found = {"network": architecture()} | {name: table(runs, name) for name in TABLES}
+    found |= {"learning-curve": learning_curve(runs), "hyperparameters": hyperparameters(runs)}
+    return drawn(ROOM, found, note)
 
 
 def architecture() -> HouseFigure:
     """The multi-task network (figure 1) with the shapes of the paper's recipe."""
     return diagrams(
-        {" ": network(recipe(MAIN, CURVE_DATASET))},
+        {" ": network(recipe(MAIN, DATASET))},
         unit=1.15,
         title="The multi-task network",
         note="blue: shared by all tasks, orange: each task has its own; only the main task ranks",
     )
 
 
-def table(rows: Iterable[Row], name: str) -> HouseFigure | None:
+def table(runs: pd.DataFrame | None, name: str) -> HouseFigure | None:
     """One table of the paper: MAP on each test, against ours."""
-    return table_figure(PAPER, rows, name, TABLES[name], _map_only)
+
+    def map_only(frame: pd.DataFrame) -> pd.DataFrame:
+        frame = frame[frame["measure"].eq("MAP") & frame["row"].ne("SemEval-Best")]
+        return frame.assign(system=frame["row"], row=frame["row"].str.removeprefix(MAIN + WITHOUT))
+
+    return table_figure(ROOM, runs, name, TABLES[name], map_only)
 
 
-def _map_only(frame: pd.DataFrame) -> pd.DataFrame:
-    frame = frame[frame["measure"].eq("MAP") & frame["row"].ne("SemEval-Best")]
-    return frame.assign(system=frame["row"], row=frame["row"].str.removeprefix(MAIN + WITHOUT))
-
-
-def learning_curve(rows: Iterable[Row]) -> HouseFigure | None:
+def learning_curve(runs: pd.DataFrame | None = None) -> HouseFigure | None:
     """Figure 4: dev MAP against the share of the training lists, alone and with the QA task."""
-    rows = list(rows)
-    systems = {name: varied(PAPER, name, CURVE_DATASET, "share", rows) for name in (STL, MAIN)}
+    systems = {name: varied(ROOM, name, DATASET, "share", runs, "dev") for name in (STL, MAIN)}
     if any(len(values) < 2 for values in systems.values()):
         return None
-    return _values(
-        {"SemEval-2016 B": systems}, "dev MAP", "Figure 4: how much data it takes", "share of train"
-    )
+    title = "Figure 4: how much data it takes"
+    return _values({"SemEval-2016 B": systems}, "dev MAP", title, "share of train")
 
 
-def hyperparameters(rows: Iterable[Row]) -> HouseFigure | None:
+def hyperparameters(runs: pd.DataFrame | None = None) -> HouseFigure | None:
     """The values that figure 2 of the text tests, one setting at a time, on dev."""
-    rows = list(rows)
     panels = {
-        told: {MAIN: varied(PAPER, MAIN, CURVE_DATASET, setting, rows)}
+        told: {MAIN: varied(ROOM, MAIN, DATASET, setting, runs, "dev")}
         for setting, told in HYPERPARAMETERS.items()
     }
     panels = {told: systems for told, systems in panels.items() if len(systems[MAIN]) > 1}
@@ -243,7 +217,7 @@ def hyperparameters(rows: Iterable[Row]) -> HouseFigure | None:
 
 @house_style
 def _values(
-    panels: Mapping[str, Mapping[str, Mapping[float, list[Row]]]],
+    panels: Mapping[str, Mapping[str, Mapping[Any, pd.DataFrame]]],
     ylabel: str,
     title: str,
     xlabel: str,
@@ -259,7 +233,7 @@ def _values(
         if name in LOG:
             axes.set_xscale("log")
         for number, (system, values) in enumerate(systems.items()):
-            scores = {v: [row.scores["dev"]["map"] for row in rows] for v, rows in values.items()}
+            scores = {value: lines["map"] for value, lines in values.items()}
             points = ASIDE * (2 * number - len(systems) + 1) / 72
             aside = axes.transData + ScaledTranslation(points, 0, figure.dpi_scale_trans)
             style: dict[str, Any] = {"color": colour(system), "transform": aside}

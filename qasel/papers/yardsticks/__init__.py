@@ -5,8 +5,29 @@ A room like a paper's, but without published numbers.
 
 from qasel.papers.yardsticks.ranker import CrossEncoderRanker, Reference
 from qasel.papers.yardsticks.recipes import BASELINES, MAIN, VARIANTS, recipe
+from qasel.results import Room
 from qasel.training.neural import by_variant
 
-__all__ = ["MAIN", "VARIANTS", "CrossEncoderRanker", "Reference", "load", "ranker", "recipe"]
+__all__ = [
+    "MAIN",
+    "ROOM",
+    "VARIANTS",
+    "CrossEncoderRanker",
+    "Reference",
+    "load",
+    "ranker",
+    "recipe",
+]
 
 ranker, load = by_variant(lambda variant: Reference if variant in BASELINES else CrossEncoderRanker)
+
+
+ROOM = Room(
+    name="yardsticks",
+    title="What needs no paper: baselines and fine-tuned cross-encoders",
+    variants=tuple(VARIANTS),
+    main=MAIN,
+    recipe=recipe,
+    ranker=ranker,
+    load=load,
+)

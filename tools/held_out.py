@@ -28,7 +28,7 @@ import numpy as np
 import torch
 
 from qasel import evaluate
-from qasel.cli_papers import parse_seeds
+from qasel.cli.papers import parse_seeds
 from qasel.datasets.base import Split
 from qasel.errors import QaselError
 from qasel.evaluation import bootstrap_interval, mean_interval

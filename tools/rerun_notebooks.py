@@ -19,9 +19,9 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 from nbformat import NotebookNode
 
+from qasel.cli.notebooks import find
 from qasel.errors import QaselError
 from qasel.files import write_whole
-from qasel.notebooks import find
 
 SECONDS_A_CELL = 600
 WIDGET = "application/vnd.jupyter.widget-view+json"

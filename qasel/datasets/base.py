@@ -3,14 +3,11 @@
 import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, overload
+from typing import overload
 
 import numpy as np
 
 from qasel.errors import QaselError
-
-if TYPE_CHECKING:
-    from qasel.datasets.sentence_pairs import PairTask
 
 SHUFFLE_SEED = 20130609
 """Candidates are shuffled with this seed when loaded, so that no score profits from file order."""
@@ -165,6 +162,48 @@ class Split(Sequence[Question]):
         )
 
 
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two texts; `label` is the place of theirs among the task's."""
+
+    left: str
+    right: str
+    label: int
+
+
+@dataclass(frozen=True)
+class PairTask:
+    """Pairs of texts to be told apart by their labels, in file order.
+
+    `notes` tell, a line each, in what the files that were read differ from the published set.
+    Raises `QaselError` for a task without pairs and for a label that is not one of `labels`.
+    """
+
+    name: str
+    labels: tuple[str, ...]
+    pairs: tuple[Pair, ...] = field(repr=False)
+    notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not self.pairs:
+            raise QaselError(f"{self.name}: no pairs")
+        for pair in self.pairs:
+            if not 0 <= pair.label < len(self.labels):
+                known = f"{len(self.labels)} labels ({', '.join(self.labels)})"
+                raise QaselError(f"{self.name}: label {pair.label}, but there are {known}")
+
+    def __len__(self) -> int:
+        return len(self.pairs)
+
+    @property
+    def fingerprint(self) -> str:
+        """Sixteen hexadecimal digits over all texts and labels."""
+        found = hashlib.sha256(repr((self.name, self.labels)).encode())
+        for pair in self.pairs:
+            found.update(repr((pair.left, pair.right, pair.label)).encode())
+        return found.hexdigest()[:16]
+
+
 @dataclass(frozen=True)
 class Dataset:
     """Named splits under a named protocol (which questions count).
@@ -180,7 +219,7 @@ class Dataset:
     splits: Mapping[str, Split] = field(repr=False)
     scoring: str = "trec"
     notes: tuple[str, ...] = ()
-    tasks: Mapping[str, "PairTask"] = field(default_factory=dict, repr=False)
+    tasks: Mapping[str, PairTask] = field(default_factory=dict, repr=False)
     articles: tuple[str, ...] = field(default=(), repr=False)
 
     def __getitem__(self, split: str) -> Split:

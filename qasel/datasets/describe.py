@@ -4,8 +4,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from statistics import fmean
 
-from qasel.datasets.base import Dataset, Split
-from qasel.datasets.sentence_pairs import PairTask
+from qasel.datasets.base import Dataset, PairTask, Split
 
 
 def describe(dataset: Dataset) -> list[dict[str, str | int | float]]:

@@ -10,12 +10,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from qasel.datasets.base import Dataset, Split
+from qasel.datasets.base import Dataset, PairTask, Split
 from qasel.datasets.describe import oddities
 from qasel.datasets.lines import group_rows
 from qasel.datasets.registry import COLLECTIONS, QUESTION_PROTOCOLS, RELATED, collection, unknown
 from qasel.datasets.semeval import B, read_table
-from qasel.datasets.sentence_pairs import PairTask
 from qasel.datasets.tables import JSON_SUFFIXES, KEEP, SPLITS, read_questions
 from qasel.errors import QaselError
 from qasel.files import FilePath

@@ -24,8 +24,7 @@ class Room:
     `variants` are the rows of its tables that can be run, `main` is the paper's own system.
     `recipe(variant, dataset, vectors=, scale=, seed=)` gives a row's settings,
     `ranker(recipe, vectors, device)` an untrained ranker and `load(folder, vectors, device)` a
-    saved one. `published` is the file of the numbers that the paper prints (None: it prints
-    none), and `figures()` draws its figures from the ledger.
+    saved one. `published` is the file of the numbers that the paper prints (None: it prints none).
     """
 
     name: str
@@ -36,7 +35,6 @@ class Room:
     ranker: Callable[..., Any]
     load: Callable[..., Any]
     published: Path | None = None
-    figures: Callable[[], Mapping[str, Any]] = dict
 
     def configured(
         self, variant: str, dataset: str, settings: Mapping[str, Any], vectors: str = ""

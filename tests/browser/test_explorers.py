@@ -19,7 +19,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from qasel.notebooks import find
+from qasel.cli.notebooks import find
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 pytest.importorskip("jupyterlab", reason="jupyterlab is not installed")

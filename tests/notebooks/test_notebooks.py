@@ -10,7 +10,7 @@ import pytest
 from nbformat import NotebookNode
 
 from qasel.errors import QaselError
-from qasel.notebooks import find, parameters_of, parse
+from qasel.cli.notebooks import find, parameters_of, parse
 from qasel.locations import NOTEBOOKS, ROOT
 
 _SPEC = importlib.util.spec_from_file_location("rerun", ROOT / "tools" / "rerun_notebooks.py")

@@ -69,12 +69,12 @@ def test_an_installed_package_carries_the_sample_the_ledger_and_the_notebooks(tm
         (tmp_path / target).parent.mkdir(exist_ok=True)
         (tmp_path / target).symlink_to(ROOT / source)
     script = """
-import qasel, qasel.notebooks, qasel.locations
+import qasel, qasel.cli.notebooks, qasel.locations
 from qasel.datasets.registry import COLLECTIONS
 from qasel.results.ledger import code_revision, read_ledger
 print(qasel.locations.ROOT, qasel.locations.FIGURES)
 print(len(qasel.load_dataset("sample").test), len(qasel.load_vectors("sample").rows) > 0)
-print(len(read_ledger("ap-mpcnn")) > 0, len(qasel.notebooks.find([])), code_revision())
+print(len(read_ledger("ap-mpcnn")) > 0, len(qasel.cli.notebooks.find([])), code_revision())
 """
     env = os.environ | {"PYTHONPATH": str(tmp_path)}
     command = [sys.executable, "-c", script]

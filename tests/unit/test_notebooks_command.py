@@ -6,8 +6,7 @@ import nbformat
 import pytest
 from jupyter_client.kernelspec import KernelSpec
 
-from qasel import notebooks
-from qasel.cli import main
+from qasel.cli import main, notebooks
 
 FIRST = ["dataset = 'sample'\nseed = 0", "open(dataset).read()"]
 SECOND = ["dataset = 'sample'\nseed = 0\nepochs = 1\nmargin = 0.5\nmixed = False"]

@@ -12,13 +12,6 @@ load = APMPCNNRanker.load
 __all__ = ["MAIN", "ROOM", "VARIANTS", "APMPCNNRanker", "APMPCNNRecipe", "load", "ranker", "recipe"]
 
 
-def figures() -> dict:
-    """The paper's figures by name, from the ledger."""
-    from qasel.papers.ap_mpcnn import report  # drawing is imported only here
-
-    return report.figures()
-
-
 ROOM = Room(
     name="ap-mpcnn",
     title="Attention-based Pairwise Multi-Perspective Convolutional Neural Network for "
@@ -29,5 +22,4 @@ ROOM = Room(
     ranker=ranker,
     load=load,
     published=Path(__file__).with_name("published.csv"),
-    figures=figures,
 )

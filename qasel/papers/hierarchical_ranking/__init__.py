@@ -27,13 +27,6 @@ __all__ = [
 ]
 
 
-def figures() -> dict:
-    """The paper's figures by name, from the ledger."""
-    from qasel.papers.hierarchical_ranking import report  # drawing is imported only here
-
-    return report.figures()
-
-
 ROOM = Room(
     name="hierarchical-ranking",
     title="Hierarchical Ranking for Answer Selection (Gao et al. 2020)",
@@ -43,5 +36,4 @@ ROOM = Room(
     ranker=ranker,
     load=load,
     published=Path(__file__).with_name("published.csv"),
-    figures=figures,
 )

@@ -24,13 +24,6 @@ __all__ = [
 ranker, load = by_variant(lambda variant: PairCNN if variant == CNN else StructuredRanker)
 
 
-def figures() -> dict:
-    """The paper's figures by name, from the ledger."""
-    from qasel.papers.latent_structured import report  # drawing is imported only here
-
-    return report.figures()
-
-
 ROOM = Room(
     name="latent-structured",
     title="A Study of Latent Structured Prediction Approaches to Passage Reranking "
@@ -41,5 +34,4 @@ ROOM = Room(
     ranker=ranker,
     load=load,
     published=Path(__file__).with_name("published.csv"),
-    figures=figures,
 )

@@ -12,13 +12,6 @@ __all__ = ["MAIN", "ROOM", "VARIANTS", "MSRanker", "PreRanking", "load", "ranker
 ranker, load = by_variant(lambda variant: PreRanking if variant in ALONE else MSRanker)
 
 
-def figures() -> dict:
-    """The paper's figures by name, from the ledger."""
-    from qasel.papers.ms_ranker import report  # drawing is imported only here
-
-    return report.figures()
-
-
 ROOM = Room(
     name="ms-ranker",
     title="MS-Ranker: Accumulating Evidence from Potentially Correct Candidates for Answer "
@@ -29,5 +22,4 @@ ROOM = Room(
     ranker=ranker,
     load=load,
     published=Path(__file__).with_name("published.csv"),
-    figures=figures,
 )

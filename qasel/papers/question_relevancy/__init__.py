@@ -12,13 +12,6 @@ __all__ = ["MAIN", "ROOM", "VARIANTS", "Reference", "RelevancyRanker", "load", "
 ranker, load = by_variant(lambda variant: Reference if variant in BASELINES else RelevancyRanker)
 
 
-def figures() -> dict:
-    """The paper's figures by name, from the ledger."""
-    from qasel.papers.question_relevancy import report  # drawing is imported only here
-
-    return report.figures()
-
-
 ROOM = Room(
     name="question-relevancy",
     title="A Strong Baseline for Question Relevancy Ranking "
@@ -29,5 +22,4 @@ ROOM = Room(
     ranker=ranker,
     load=load,
     published=Path(__file__).with_name("published.csv"),
-    figures=figures,
 )

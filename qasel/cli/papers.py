@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from qasel.cli_data import DataDir
+from qasel.cli.data import DataDir
 from qasel.errors import QaselError
 from qasel.files import shown
 
@@ -125,10 +125,11 @@ def figures(
     out: Annotated[Path | None, typer.Option(help="Folder; default: figures/.")] = None,
 ) -> None:
     """Draw a paper's figures from the ledger, each as PDF, SVG and PNG."""
+    from qasel import locations
     from qasel.figures import compare
     from qasel.figures.style import save
-    from qasel.locations import FIGURES
     from qasel.papers import PAPERS, ROOMS
+    from qasel.papers.figures import FIGURES
     from qasel.results.runs import read_runs
     from qasel.results.tables import published
 
@@ -137,9 +138,9 @@ def figures(
             found = compare.figures(read_runs(ROOMS.values()))
         else:
             published(ROOMS[name])  # which the yardsticks have not
-            found = dict(ROOMS[name].figures())
+            found = dict(FIGURES[name]())
         for title, figure in found.items():
-            for path in save(figure, title, out or FIGURES):
+            for path in save(figure, title, out or locations.FIGURES):
                 typer.echo(shown(path))
 
 
@@ -163,7 +164,7 @@ def notebooks(
 
     All parameters are checked before the first notebook runs; an unknown one is refused.
     """
-    from qasel.notebooks import execute, plan
+    from qasel.cli.notebooks import execute, plan
 
     for path, chosen in plan(names or [], parameters or []).items():
         typer.echo(f"{path.stem} → {execute(path, out, chosen)}")

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from qasel.cli_data import DataDir
+from qasel.cli.data import DataDir
 from qasel.errors import QaselError
 
 

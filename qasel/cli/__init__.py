@@ -1,4 +1,4 @@
-"""The `qasel` command: its parts are the modules `cli_…`."""
+"""The `qasel` command: a module of this package for each group of its parts."""
 
 import io
 import os
@@ -8,31 +8,34 @@ from collections.abc import Callable, Sequence
 
 import typer
 
-from qasel import cli_compare, cli_data, cli_papers, cli_rank, cli_sweep
+from qasel.cli import compare, data, papers, rank, sweep
 from qasel.errors import QaselError
+
+try:
+    from typer.exceptions import TyperException as CommandError
+except ImportError:  # older Typers have click's own
+    from click import ClickException as CommandError  # type: ignore[assignment]
 
 app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
     help="Notebooks and tools for answer selection.",
 )
-app.add_typer(cli_data.app, name="data")
+app.add_typer(data.app, name="data")
 _COMMANDS: list[Callable[..., int | None]] = [
-    cli_papers.run,
-    cli_papers.table,
-    cli_papers.figures,
-    cli_papers.notebooks,
-    cli_compare.compare,
-    cli_rank.rank,
-    cli_rank.evaluate,
-    cli_sweep.sweep,
+    papers.run,
+    papers.table,
+    papers.figures,
+    papers.notebooks,
+    compare.compare,
+    rank.rank,
+    rank.evaluate,
+    sweep.sweep,
 ]
 for command in _COMMANDS:
     app.command()(command)
 
 _usual_text = warnings.formatwarning
-# Newer Typers carry their own copy of click, so the class is found by way of a Typer name.
-_CommandError: type[Exception] = typer.BadParameter.__mro__[2]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -56,10 +59,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if status == 130:  # newer Typers turn an interruption into its status
             raise KeyboardInterrupt
         return status if isinstance(status, int) else 0
-    except _CommandError as error:
+    except CommandError as error:
         context = getattr(error, "ctx", None)
         help_ = f"see `{context.command_path if context else 'qasel'} --help`"
-        return _fail(f"{error.format_message().rstrip('.')}; {help_}")  # type: ignore[attr-defined]
+        return _fail(f"{error.format_message().rstrip('.')}; {help_}")
     except QaselError as error:
         return _fail(str(error))
     except BrokenPipeError:

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from qasel.cli_data import DataDir
-from qasel.cli_papers import parse_seeds, told
+from qasel.cli.data import DataDir
+from qasel.cli.papers import parse_seeds, told
 from qasel.errors import QaselError
 
 if TYPE_CHECKING:

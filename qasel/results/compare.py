@@ -31,7 +31,6 @@ from qasel.results.runs import (
     QUICK,
     TABLE,
     Target,
-    are_folds,
     by_question,
     read_runs,
     shown,
@@ -62,9 +61,9 @@ class Significance:
 
     Both tests are paired over questions, on the `values` of each system by question, averaged
     over `seeds`: those that both have, where one run of a system that draws nothing serves all of
-    the other's (`seeded`: one of the two does draw; `folds`: each is a fold with questions of its
-    own). `t` is Student's test and `randomisation` Fisher's. They take the trained systems as
-    given; how much runs differ is in `by_seed`, the difference of the two means in each seed.
+    the other's (`seeded`: one of the two does draw). `t` is Student's test and `randomisation`
+    Fisher's. They take the trained systems as given; how much runs differ is in `by_seed`, the
+    difference of the two means in each seed.
     """
 
     data: str
@@ -73,24 +72,12 @@ class Significance:
     second: str
     vectors: str
     seeds: tuple[int, ...]
-    folds: bool
     seeded: bool
     by_seed: tuple[float, ...]
     means: tuple[float, float]
     t: Comparison
     randomisation: Comparison
     values: tuple[Mapping[str, float], Mapping[str, float]] = field(repr=False)
-
-    def __str__(self) -> str:
-        unit = "fold" if self.folds else "seed"
-        spread = "" if self.over_seeds is None else f" ± {self.over_seeds:.4f} over {unit}s"
-        return (
-            f"{self.first} {self.means[0]:.4f} against {self.second} {self.means[1]:.4f} "
-            f"({self.data} {self.measure.upper()}, {self.vectors or 'no word vectors'}, "
-            f"{len(self.seeds)} {unit}{'s' if len(self.seeds) > 1 else ''}, "
-            f"{self.t.n} questions): difference {self.t.difference:+.4f}{spread}, "
-            f"t-test p = {self.t.p:.3g}, randomisation p = {self.randomisation.p:.3g}"
-        )
 
     @property
     def over_seeds(self) -> float | None:
@@ -134,10 +121,10 @@ def between(systems: Mapping[str, pd.DataFrame], measure: str = "map") -> Signif
     seeds = sorted(runs[0].index.intersection(runs[1].index))
     if not seeds:
         return None
-    one, other_one = (lines.loc[seeds] for lines in runs)
-    a, b = (by_question(lines, measure) for lines in (one, other_one))
-    line = one.iloc[0]
-    gaps = zip(one["values"], other_one["values"], strict=True)
+    ours, others = (lines.loc[seeds] for lines in runs)
+    a, b = (by_question(lines, measure) for lines in (ours, others))
+    line = ours.iloc[0]
+    gaps = zip(ours["values"], others["values"], strict=True)
     return Significance(
         data=line["dataset"] if line["split"] == "test" else f"{line['dataset']} {line['split']}",
         measure=measure,
@@ -145,7 +132,6 @@ def between(systems: Mapping[str, pd.DataFrame], measure: str = "map") -> Signif
         second=second,
         vectors=line["vectors"],
         seeds=tuple(seeds),
-        folds=are_folds(one),
         seeded=any(drawn),
         by_seed=tuple(fmean(x[measure].values()) - fmean(y[measure].values()) for x, y in gaps),
         means=(fmean(a.values()), fmean(b.values())),
@@ -302,14 +288,8 @@ def summary(frame: pd.DataFrame) -> str:
 
 # Systems × test questions
 
-WIDER = {
-    Target("wikiqa", "mixed"): ("answered",),
-    Target("sample", "mixed"): ("answered",),
-    Target("trecqa", "clean"): ("raw",),
-}
-"""Target → the protocols whose test has all of its questions, with the same candidates."""
-_WIDER_OF_OWN = {"mixed": ("answered", "all"), "answered": ("all",)}
-"""The same for a user's own data, by protocol."""
+WIDER_OF_OWN = {"mixed": ("answered", "all"), "answered": ("all",)}
+"""A protocol of a user's own data → those whose test has all of its questions."""
 
 
 def entries(runs: pd.DataFrame) -> pd.DataFrame:
@@ -373,9 +353,8 @@ def _on_fewer(lines: pd.DataFrame) -> Iterable[pd.DataFrame]:
 
 def _wider(target: Target) -> tuple[str, ...]:
     """The protocols whose test holds all questions of the target's, and more."""
-    if target.dataset in COLLECTIONS:
-        return WIDER.get(target, ())
-    return _WIDER_OF_OWN.get(target.protocol, ())
+    known = COLLECTIONS.get(target.dataset)
+    return (known.wider if known else WIDER_OF_OWN).get(target.protocol, ())
 
 
 class Tally(NamedTuple):

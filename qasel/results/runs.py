@@ -15,7 +15,7 @@ from qasel.training.recipe import SCALES
 
 VECTORS = "glove.840B.300d"
 """The vectors of the papers: runs with them go before runs with others."""
-DATASETS = {"wikiqa": "WikiQA", "trecqa": "TREC-QA", "semeval-cqa": "SemEval-2016 A"}
+DATASETS = {name: known.label for name, known in COLLECTIONS.items() if known.label}
 """How data sets are spelled in tables and figures."""
 MEASURES = {"MAP": "map", "MRR": "mrr", "P@1": "p1", "AvgRec": "avgrec", "accuracy": "acc"}
 """Names of measures in `published.csv` → ours."""
@@ -54,9 +54,9 @@ class Target(NamedTuple):
     @property
     def name(self) -> str:
         """As readers know it: `WikiQA (answered)`, `SemEval-2017 B`."""
-        if self.dataset == "semeval-cqa":
-            task, _, year = self.protocol.partition("-")
-            return f"SemEval-{year} {task.upper()}"
+        known = COLLECTIONS.get(self.dataset)
+        if known and self.protocol in known.labels:
+            return known.labels[self.protocol]
         return f"{DATASETS.get(self.dataset, self.dataset)} ({self.protocol})"
 
 

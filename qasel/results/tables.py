@@ -6,12 +6,14 @@ from typing import Any
 
 import pandas as pd
 
+from qasel.datasets.registry import COLLECTIONS
 from qasel.errors import QaselError
 from qasel.evaluation import mean_interval
 from qasel.results import Room
 from qasel.results.runs import (
     DATASETS,
     MEASURES,
+    Target,
     are_folds,
     in_tables,
     listed,
@@ -32,12 +34,6 @@ ROUNDING = 1e-9
 """Slack for binary fractions: 0.742 − 0.01 must not lie above 0.732."""
 NO_BREAK = "\u00a0"
 
-TESTS = {
-    ("question-relevancy", ""): "SemEval-2016 B",
-    ("question-relevancy", "test-2017"): "SemEval-2017 B",
-}
-"""Paper and split → its name, where the data set's would not tell which task or test it is."""
-
 MARKS = {REPRODUCED: "✓", BELOW: "↓"}
 """Verdict → its mark after our number, in notebooks."""
 LEGEND = (
@@ -52,8 +48,10 @@ LEGEND = (
 def spelled(room: Room, dataset: str, metric: str) -> tuple[str, str]:
     """Data set (or test) and metric as readers know them: ("SemEval-2017 B", "MAP")."""
     split, _, measure = metric.rpartition(" ")
-    if dataset == "semeval-cqa" and (room.name, split) in TESTS:
-        return TESTS[room.name, split], measure
+    known = COLLECTIONS.get(dataset)
+    if known and known.labels and split.removeprefix("test")[:1] in ("", "-"):
+        protocol = room.recipe(room.main, dataset).protocol
+        return Target.of(dataset, protocol, split or "test").name, measure
     return DATASETS.get(dataset, dataset), metric
 
 

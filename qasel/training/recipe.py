@@ -175,7 +175,7 @@ def _message(kind: type[Recipe], error: ErrorDetails) -> str:
 
 def usual_vectors(dataset: str) -> str:
     """The word vectors that every paper's runs on a data set start with, so that they compare."""
-    return "sample" if dataset == "sample" else "glove.6B.100d"
+    return COLLECTIONS[dataset].vectors if dataset in COLLECTIONS else "glove.6B.100d"
 
 
 def usual_protocol(dataset: str) -> str:

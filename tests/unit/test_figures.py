@@ -24,8 +24,7 @@ from qasel.papers.hierarchical_ranking.report import (
     figures,
     list_loss,
     schemes,
-    table_1,
-    table_2,
+    table,
     wiring,
 )
 from qasel.results.tables import comparison
@@ -232,6 +231,6 @@ def test_dev_beside_test_needs_some_runs():
 def test_tables_and_dev_curves_of_a_ledger():
     rows = [with_history(row("CA(list)"))]
     runs = runs_of(rows)
-    assert len(table_1(runs).axes) == 4
-    assert table_2(runs) is None
+    assert len(table(runs, "table-1").axes) == 4
+    assert table(runs, "table-2") is None
     assert [axes.get_title(loc="left") for axes in dev_map(runs).axes] == ["WikiQA, list-level"]

@@ -342,6 +342,10 @@ def convergence(runs: pd.DataFrame | None = None) -> list[str]:
 
 
 FAMILIES = ("CA", "MTL", "RI", "PRI")
+TABLES = {
+    "table-1": "Table 1: the schemes, paper against ours",
+    "table-2": "Table 2: the ablations of PRI(list), paper against ours",
+}
 
 
 def figures(
@@ -352,8 +356,7 @@ def figures(
     found = {
         "backbone": architecture(),
         "schemes": schemes(),
-        "table-1": table_1(runs),
-        "table-2": table_2(runs),
+        **{name: table(runs, name) for name in TABLES},
         "figure-4": list_loss(runs),
         "dev-map": dev_map(runs),
         "dev-and-test": dev_and_test(runs),
@@ -400,21 +403,13 @@ def schemes(layout: Sequence[Sequence[str]] = LAYOUT) -> HouseFigure:
     )
 
 
-def table_1(runs: pd.DataFrame | None = None) -> HouseFigure | None:
-    """Table 1, the paper's own rows: its numbers against ours."""
-    return _table(runs, "table-1", "Table 1: the schemes, paper against ours")
+def table(runs: pd.DataFrame | None, name: str) -> HouseFigure | None:
+    """One table of the paper, its own rows: its numbers against ours."""
 
-
-def table_2(runs: pd.DataFrame | None = None) -> HouseFigure | None:
-    """Table 2, the ablations."""
-    return _table(runs, "table-2", "Table 2: the ablations of PRI(list), paper against ours")
-
-
-def _table(runs: pd.DataFrame | None, table: str, title: str) -> HouseFigure | None:
     def own(frame: pd.DataFrame) -> pd.DataFrame:
         return frame[frame["row"].isin(SCHEMES)]
 
-    return table_figure(ROOM, runs, table, title, own, name_vectors=True)
+    return table_figure(ROOM, runs, name, TABLES[name], own, name_vectors=True)
 
 
 def list_loss(runs: pd.DataFrame | None = None) -> HouseFigure | None:

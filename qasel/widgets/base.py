@@ -40,10 +40,13 @@ __all__ = [
     "Explorer",
     "QuestionExplorer",
     "bar",
+    "cut",
     "escape",
     "listing",
     "notice",
+    "number",
     "shade",
+    "short",
     "table",
     "words",
 ]
@@ -182,6 +185,22 @@ class QuestionExplorer(Explorer):
 def notice(text: str) -> str:
     """A message to the reader, as HTML."""
     return f'<p style="color:{VERMILLION}">{escape(text)}</p>'
+
+
+def number(value: float, sign: str = "") -> str:
+    """Three digits, and a real minus sign."""
+    return f"{round(value, 3) + 0.0:{sign}.3f}".replace("-", "−")
+
+
+def short(value: float) -> str:
+    """Three significant digits, more only before the point, and a real minus sign."""
+    shown = f"{value:.0f}" if abs(value) >= 100 else f"{value + 0.0:.3g}"
+    return shown.replace("-", "−")
+
+
+def cut(text: str, length: int) -> str:
+    """The beginning of a text that is longer than `length` characters."""
+    return text if len(text) <= length else f"{text[:length].rstrip()} …"
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]], caption: str = "") -> str:

@@ -47,6 +47,7 @@ __all__ = [
     "number",
     "shade",
     "short",
+    "signed_bar",
     "table",
     "words",
 ]
@@ -226,6 +227,16 @@ def bar(share: float, colour: str = GREY, width: int = 90) -> str:
     pixels = round(width * min(max(share, 0.0), 1.0))
     style = f"display:inline-block;height:8px;width:{pixels}px;background-color:{colour}"
     return f'<span style="{style}"></span>'
+
+
+def signed_bar(share: float, width: int = 70) -> str:
+    """A bar from the middle to the right, or to the left for `share` (−1 to 1) below 0."""
+    half = f"display:inline-block;width:{width}px"
+    left, right = bar(-share, VERMILLION, width), bar(share, BLUE, width)
+    return (
+        f'<span style="white-space:nowrap"><span style="{half};text-align:right">{left}</span>'
+        f'<span style="{half};border-left:1px solid {GREY}">{right}</span></span>'
+    )
 
 
 def shade(text: str, weight: float, colour: str = SKY) -> str:

@@ -19,8 +19,9 @@ from qasel.papers.ap_mpcnn.inside import (
     strongest,
     switched,
 )
-from qasel.papers.ms_ranker.explorer import PALE, number
-from qasel.papers.question_relevancy.explorer import COLOURS, short
+from qasel.widgets.base import number, short
+from qasel.figures.style import PALE
+COLOURS = {1: "#0072B2", 0: "#D55E00"}
 from qasel.widgets import svg
 from qasel.widgets.base import (
     BLUE,

@@ -1,4 +1,4 @@
-"""The explorer of MS-Ranker: candidates enter one by one, the evidence grows, the list L with it."""
+"""The explorer of MS-Ranker: candidates enter one by one, and the evidence grows."""
 
 from collections.abc import Callable, Sequence
 from math import isnan

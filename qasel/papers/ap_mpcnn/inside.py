@@ -40,16 +40,16 @@ class Sentence:
         """What max pooling leaves, `[M, F]`."""
         return np.stack([values.max(0) for values in self.maps])
 
-    def winner(self, width: int, number: int) -> tuple[int, tuple[str, ...]]:
-        """The window that pooling keeps for a filter, numbered from 0: which, and its words.
-
-        Of equal windows it is the first. "" stands for a place outside of the sentence.
-        """
-        window = int(self.maps[width - 1][:, number].argmax())
-        begin = window + self.first[width - 1]
+    def window(self, width: int, number: int) -> tuple[str, ...]:
+        """The words of a window, numbered from 0; "" for a place outside of the sentence."""
+        begin = number + self.first[width - 1]
         inside = range(len(self.words))
-        places = range(begin, begin + width)
-        return window, tuple(self.words[i] if i in inside else "" for i in places)
+        return tuple(self.words[i] if i in inside else "" for i in range(begin, begin + width))
+
+    def winner(self, width: int, number: int) -> tuple[int, tuple[str, ...]]:
+        """The (first) window that pooling keeps for a filter, both numbered from 0; its words."""
+        window = int(self.maps[width - 1][:, number].argmax())
+        return window, self.window(width, window)
 
 
 @dataclass(frozen=True)

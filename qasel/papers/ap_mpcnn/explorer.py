@@ -11,6 +11,7 @@ from scipy.special import expit
 from qasel.datasets.base import Candidate, Question, Split
 from qasel.errors import QaselError
 from qasel.evaluation import Run
+from qasel.figures.style import PALE
 from qasel.papers.ap_mpcnn.inside import PARTS, Inside, Sentence
 from qasel.papers.ap_mpcnn.ranker import APMPCNNRanker
 from qasel.widgets import svg
@@ -279,7 +280,7 @@ def cells(values: np.ndarray) -> np.ndarray:
 def _cell(x: float, wide: float, share: float) -> str:
     """A cell, the stronger coloured the further `share` (−1 to 1) is from 0."""
     return (
-        f"<rect x='{x:.1f}' width='{wide:.1f}' height='14' stroke='#E6E6E6' stroke-width='0.5' "
+        f"<rect x='{x:.1f}' width='{wide:.1f}' height='14' stroke='{PALE}' stroke-width='0.5' "
         f"fill='{COLOURS[int(share > 0)]}' fill-opacity='{abs(share):.2f}'/>"
     )
 

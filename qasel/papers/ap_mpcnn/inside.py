@@ -14,7 +14,7 @@ from torch.nn import functional as F
 
 from qasel.errors import QaselError
 from qasel.papers.ap_mpcnn.convolution import HolisticConvolution
-from qasel.papers.ap_mpcnn.model import APMPCNN, attention_weights, horizontal, unit, vertical
+from qasel.papers.ap_mpcnn.model import APMPCNN, attention_weights, horizontal, vertical
 from qasel.training.batching import Tile
 
 PARTS = ("attention", "wide", "sparse")
@@ -76,39 +76,29 @@ def look(network: APMPCNN, tile: Tile, words: Sequence[tuple[str, ...]], off: st
         raise QaselError(f"unknown part {off!r}: choose from {', '.join(PARTS)}")
     wide = network.convolution.wide and off != "wide"
     vectors = [network.words(tile.question)[0], network.words(tile.answer)[0]]
-    weights = _weights(network, tile, off)
-    maps = [
-        feature_maps(network.convolution, x, weight, wide)
-        for x, weight in zip(vectors, weights, strict=True)
-    ]
-    x, y = (torch.stack([values.amax(0) for values in found])[None] for found in maps)
+    weights: list[Tensor | None] = [None, None]
+    if network.attention:
+        asked, given = (F.normalize(x[None], dim=-1) for x in vectors)
+        found = attention_weights(asked, given, tile.real_question, tile.real_answer)
+        alike = off == "attention"
+        weights = [torch.full_like(w[0], 1 / w.shape[1]) if alike else w[0] for w in found]
+    sentences = []
+    for x, weight, told in zip(vectors, weights, words, strict=True):
+        maps = feature_maps(network.convolution, x, weight, wide)
+        first = tuple(1 - width if wide else 0 for width in network.convolution.widths)
+        numbers = None if weight is None else weight.cpu().numpy()
+        sentences.append(
+            Sentence(told or ("",), numbers, tuple(m.cpu().numpy() for m in maps), first)
+        )
+    x, y = (torch.from_numpy(s.pooled)[None].to(vectors[0].device) for s in sentences)
     parts = [horizontal(x, y), vertical(x, y, network.difference)]
     if network.sparse:
         overlap = network.overlap(tile)
         parts.append(torch.zeros_like(overlap) if off == "sparse" else overlap)
     compared = torch.cat(parts, dim=1)
-    first = tuple(1 - width if wide else 0 for width in network.convolution.widths)
-    question, answer = (
-        Sentence(
-            told or ("",),
-            None if weight is None else weight.cpu().numpy(),
-            tuple(values.cpu().numpy() for values in found),
-            first,
-        )
-        for told, weight, found in zip(words, weights, maps, strict=True)
-    )
-    log_odds = float(network.eval().predict(compared))
-    return Inside(question, answer, compared[0].cpu().numpy(), log_odds)
-
-
-def _weights(network: APMPCNN, tile: Tile, off: str) -> list[Tensor | None]:
-    """Attention weights `[n]` of both sentences."""
-    if not network.attention:
-        return [None, None]
-    question, answer = (unit(network.words(part)) for part in (tile.question, tile.answer))
-    found = attention_weights(question, answer, tile.real_question, tile.real_answer)
-    alike = off == "attention"
-    return [torch.full_like(w[0], 1 / w.shape[1]) if alike else w[0] for w in found]
+    log_odds = network.eval().predict(compared)
+    question, answer = sentences
+    return Inside(question, answer, compared[0].cpu().numpy(), float(log_odds))
 
 
 def feature_maps(

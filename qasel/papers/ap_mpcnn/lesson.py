@@ -87,7 +87,7 @@ def weighted_words(ranker: APMPCNNRanker, split: Split) -> pd.DataFrame:
     sentences whose largest weight is that of a word of this kind.
     """
     ranker.encode(split)  # so that the ranker has met all words
-    rows = []
+    rows: list[tuple[str, str, float, bool]] = []
     for question, candidate in ((q, c) for q in split for c in q.candidates):
         asked, s_1 = vectors_of(ranker, question.text)
         given, s_2 = vectors_of(ranker, candidate.text)
@@ -205,7 +205,7 @@ SHADES, FAR = "RdBu_r", "Greys"
 """Of numbers from −1 to 1, 0 is white; and of distances, the darker the further."""
 OUTSIDE = "∅"
 """A place before or after the sentence, where wide convolution puts zeros."""
-SLANTED = {"rotation": 55, "ha": "right", "rotation_mode": "anchor"}
+SLANTED: dict[str, Any] = {"rotation": 55, "ha": "right", "rotation_mode": "anchor"}
 
 
 @house_style
@@ -244,7 +244,7 @@ def attention_figure(
     """D with its numbers, and beside each word of both sentences its weight (A₁, A₂)."""
     wide, high = 0.62 * len(answer), 0.42 * len(question)
     figure = new_figure(2.8 + wide, 2.8 + high)
-    sizes = {"width_ratios": [wide, 1.5], "height_ratios": [1.1, high]}
+    sizes: dict[str, Any] = {"width_ratios": [wide, 1.5], "height_ratios": [1.1, high]}
     (top, corner), (middle, side) = figure.subplots(2, 2, sharex="col", sharey="row", **sizes)
     corner.set_axis_off()
     labels = {"xticklabels": answer, "yticklabels": question}

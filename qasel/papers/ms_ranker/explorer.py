@@ -106,12 +106,13 @@ class EvidenceExplorer(QuestionExplorer):
         """The walk through the present question, done once."""
         key = (self.question, gather)
         if key not in self._known:
-            rows = self.walk(*key)[list(Step._fields[1:])].itertuples(index=False)
-            steps = [Step(i, *row) for i, row in enumerate(rows, start=1)]
+            frame = self.walk(*key)[list(Step._fields[1:])]
             # pandas turns a label that is not known into NaN.
-            labels = (None if pd.isna(step.label) else int(step.label) for step in steps)
-            pairs = zip(steps, labels, strict=True)
-            self._known[key] = [step._replace(label=label) for step, label in pairs]
+            labels = [None if pd.isna(label) else int(label) for label in frame["label"]]
+            rows = frame.assign(label=pd.Series(labels, frame.index, dtype=object))
+            self._known[key] = [
+                Step(i, *row) for i, row in enumerate(rows.itertuples(index=False), start=1)
+            ]
         return self._known[key]
 
     def view(self) -> str:
@@ -209,16 +210,15 @@ def _curve(axes: Axes, so_far: Sequence[Step], other: Sequence[Step], on: bool) 
     axes.set_xlabel("step", labelpad=-12)
     if not known:
         return
-    x, lines = np.arange(1, now.number + 1), {on: so_far, not on: other[: now.number]}
-    for side, style in ((on, {"color": BLUE}), (not on, {"color": GREY, "linestyle": "--"})):
+    x, ap = np.arange(1, now.number + 1), np.array([step.ap for step in so_far])
+    without = [step.ap for step in other[: now.number]]
+    for side, values, colour, dash in ((on, ap, BLUE, "-"), (not on, without, GREY, "--")):
         label = f"evidence {'on' if side else 'off'}"
-        axes.plot(x, [step.ap for step in lines[side]], label=label, **style)
-    dots = {"linestyle": "", "marker": "o", "markersize": 6 if count <= 30 else 3}
-    for kind, face in (("right", BLUE), ("wrong", "white")):
-        at = [(s.number, s.ap) for s in so_far if (s.label == 1) == (kind == "right")]
-        axes.plot(
-            *zip(*at, strict=True) if at else ([], []), color=BLUE, mfc=face, label=kind, **dots
-        )
+        axes.plot(x, values, color=colour, linestyle=dash, label=label)
+    right = np.array([step.label == 1 for step in so_far])
+    size = 6 if count <= 30 else 3
+    for kind, which, face in (("right", right, BLUE), ("wrong", ~right, "white")):
+        axes.plot(x[which], ap[which], "o", color=BLUE, mfc=face, markersize=size, label=kind)
     axes.legend(loc="upper right", bbox_to_anchor=(1, -0.1), ncols=4, columnspacing=1)
 
 

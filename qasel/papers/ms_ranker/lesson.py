@@ -188,18 +188,20 @@ def evidence_effect(ranker: MSRanker, split: Split) -> pd.DataFrame:
     """
     data = ranker.encode(split)
 
-    def precision(gather: bool) -> dict[str, float]:
+    def precision(gather: bool) -> pd.Series:
         def scores(batch: Batch) -> Tensor:
             log_p = ranker.network(batch, gather=gather).log_p
             return log_p[..., 1] - log_p[..., 0]
 
-        return evaluate(ranker.run_of(data, scores, "walk"), data.split).per_question["map"]
+        run = ranker.run_of(data, scores, "walk")
+        return pd.Series(evaluate(run, data.split).per_question["map"])
 
     frame = pd.DataFrame({"question": {q.id: q.text for q in data.split}})
+    found = {"with": precision(True), "without": precision(False)}
     with torch.inference_mode():
         walks = [ranker.network(batch) for batch in data.batches(60)]
     frame["evidence"] = [taken for walk in walks for taken in (walk.gate > 0).sum(1).tolist()]
-    frame["with"], frame["without"] = pd.Series(precision(True)), pd.Series(precision(False))
+    frame = frame.assign(**found)
     frame["change"] = frame["with"] - frame["without"]
     return frame
 

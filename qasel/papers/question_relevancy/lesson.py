@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -118,8 +119,8 @@ def alone(split: Split, table: np.ndarray) -> pd.Series:
 @house_style
 def seen_by_each(split: Split, table: np.ndarray) -> HouseFigure:
     """A panel for each distance: how it is spread over relevant and over other pairs."""
-    labels = [candidate.label for question in split for candidate in question.candidates]
-    pairs = np.where(labels, "relevant", "irrelevant")
+    labels = np.concatenate([question.labels for question in split])
+    pairs = np.where(labels > 0, "relevant", "irrelevant")
     figure = new_figure(12.5, 6.6)
     grid = figure.subplots(3, 5)
     for axes in grid.flat:
@@ -161,7 +162,7 @@ def map_of_each(found: Mapping[str, pd.Series]) -> HouseFigure:
     axes.grid(visible=False, axis="y")
     for name, score in found["lines"].items():
         axes.axvline(score, color=GREY, linestyle="--", linewidth=1.2)
-        text = {"color": GREY, "fontsize": 10, "rotation": 30, "va": "bottom"}
+        text: dict[str, Any] = {"color": GREY, "fontsize": 10, "rotation": 30, "va": "bottom"}
         axes.annotate(f" {name}", (score, len(order) - 0.4), **text)
     axes.set_xlabel("MAP")
     return figure

@@ -11,16 +11,12 @@ from scipy.special import expit
 from qasel.datasets.base import Candidate, Question, Split
 from qasel.errors import QaselError
 from qasel.evaluation import Run
-from qasel.figures.style import PALE
+from qasel.figures.style import BLUE, GREY, INK, PALE, VERMILLION
 from qasel.papers.ap_mpcnn.inside import PARTS, Inside, Sentence
 from qasel.papers.ap_mpcnn.ranker import APMPCNNRanker
 from qasel.widgets import svg
 from qasel.widgets.base import (
-    BLUE,
-    GREY,
-    INK,
     MARKS,
-    VERMILLION,
     QuestionExplorer,
     bar,
     escape,
@@ -326,9 +322,10 @@ def _switches(found: dict[str, tuple[float, float] | None]) -> str:
             rows.append([NAMES[part], "not in this recipe", "", ""])
             continue
         f, scores = expit(odds), []
+        style = f"display:inline-block;width:300px;border-right:1px solid {GREY}"
         for label, value in zip(KINDS, f, strict=True):
             track = bar(value, COLOURS[label], 300)
-            track = f'<span style="display:inline-block;width:300px">{track}</span>'
+            track = f'<span style="{style}">{track}</span>'
             scores.append(f"{MARKS[label]} {track} {number(value)}")
         margins = number(f[0] - f[1], "+"), number(odds[0] - odds[1], "+")
         rows.append([NAMES[part], "<br>".join(scores), *margins])

@@ -10,21 +10,9 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from qasel.datasets.base import Question, Split
-from qasel.figures.style import PALE, HouseFigure, house_style
+from qasel.figures.style import BLUE, GREEN, GREY, PALE, VERMILLION, HouseFigure, house_style
 from qasel.widgets import svg
-from qasel.widgets.base import (
-    BLUE,
-    GREEN,
-    GREY,
-    MARKS,
-    VERMILLION,
-    QuestionExplorer,
-    bar,
-    cut,
-    escape,
-    number,
-    table,
-)
+from qasel.widgets.base import MARKS, QuestionExplorer, bar, cut, escape, number, table
 
 TINTS = {1: "#BFE6DA", 0: "#F7D6BF", None: "#D3EAF7"}
 KINDS = {1: "✓ right", 0: "✗ wrong", None: "? not known"}

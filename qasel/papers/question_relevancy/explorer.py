@@ -12,6 +12,7 @@ from torch import Tensor
 
 from qasel.datasets.base import Candidate, Question, Split
 from qasel.errors import QaselError
+from qasel.figures.style import BLUE, GREY, INK, VERMILLION
 from qasel.papers.question_relevancy.model import MultiTask
 from qasel.papers.question_relevancy.ranker import RelevancyRanker
 from qasel.papers.question_relevancy.tasks import Pairs
@@ -19,10 +20,6 @@ from qasel.text import tokenize
 from qasel.text.features.distances import COLUMN, WORDS, distances_by_name, is_tfidf
 from qasel.widgets import svg
 from qasel.widgets.base import (
-    BLUE,
-    GREY,
-    INK,
-    VERMILLION,
     CandidateExplorer,
     cut,
     escape,

@@ -7,6 +7,7 @@ shows the one that a cell ends with, and nothing is left open.
 
 import hashlib
 import io
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -166,6 +167,15 @@ def save(figure: Figure, name: str, folder: Path | None = None) -> list[Path]:
             figure.savefig(path, dpi=DPI, metadata=metadata)
     pixels.write_bytes(_png(figure, DPI))
     return [*vectors, pixels]
+
+
+def svg(figure: Figure) -> str:
+    """The figure as SVG source in which text stays text, for pictures drawn again and again."""
+    source = io.StringIO()
+    with mpl.rc_context(STYLE | {"svg.fonttype": "none"}), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Glyph .* missing")  # the reader's fonts may have it
+        figure.savefig(source, format="svg", metadata=_METADATA["svg"])
+    return source.getvalue()
 
 
 def _png(figure: Figure, dpi: int) -> bytes:

@@ -40,10 +40,14 @@ __all__ = [
     "Explorer",
     "QuestionExplorer",
     "bar",
+    "cut",
     "escape",
     "listing",
     "notice",
+    "number",
     "shade",
+    "short",
+    "signed_bar",
     "table",
     "words",
 ]
@@ -184,6 +188,22 @@ def notice(text: str) -> str:
     return f'<p style="color:{VERMILLION}">{escape(text)}</p>'
 
 
+def number(value: float, sign: str = "") -> str:
+    """Three digits, and a real minus sign."""
+    return f"{round(value, 3) + 0.0:{sign}.3f}".replace("-", "−")
+
+
+def short(value: float) -> str:
+    """Three significant digits, more only before the point, and a real minus sign."""
+    shown = f"{value:.0f}" if abs(value) >= 100 else f"{value + 0.0:.3g}"
+    return shown.replace("-", "−")
+
+
+def cut(text: str, length: int) -> str:
+    """The beginning of a text that is longer than `length` characters."""
+    return text if len(text) <= length else f"{text[:length].rstrip()} …"
+
+
 def table(head: Sequence[str], rows: Iterable[Sequence[str]], caption: str = "") -> str:
     """A table of cells that are HTML already, left-aligned at the top."""
 
@@ -207,6 +227,16 @@ def bar(share: float, colour: str = GREY, width: int = 90) -> str:
     pixels = round(width * min(max(share, 0.0), 1.0))
     style = f"display:inline-block;height:8px;width:{pixels}px;background-color:{colour}"
     return f'<span style="{style}"></span>'
+
+
+def signed_bar(share: float, width: int = 70) -> str:
+    """A bar from the middle to the right, or to the left for `share` (−1 to 1) below 0."""
+    half = f"display:inline-block;width:{width}px"
+    left, right = bar(-share, VERMILLION, width), bar(share, BLUE, width)
+    return (
+        f'<span style="white-space:nowrap"><span style="{half};text-align:right">{left}</span>'
+        f'<span style="{half};border-left:1px solid {GREY}">{right}</span></span>'
+    )
 
 
 def shade(text: str, weight: float, colour: str = SKY) -> str:

@@ -3,6 +3,9 @@
 from base64 import b64encode
 from collections.abc import Iterable, Sequence
 
+from matplotlib.figure import Figure
+
+from qasel.figures import style
 from qasel.widgets.base import INK, escape
 
 Point = tuple[float, float]
@@ -16,10 +19,20 @@ def picture(shapes: Iterable[str], width: float, height: float, told: str) -> st
         f"viewBox='0 0 {width:g} {height:g}'><rect width='100%' height='100%' fill='white'/>"
         f"{''.join(shapes)}</svg>"
     )
-    source = b64encode(drawn.encode("utf-8")).decode("ascii")
+    return _image(drawn, width, height, told)
+
+
+def of_figure(figure: Figure, told: str) -> str:
+    """An `<img>` of a figure, a pixel a point; `told` says in words what it shows."""
+    width, height = figure.get_size_inches() * 72
+    return _image(style.svg(figure), width, height, told)
+
+
+def _image(source: str, width: float, height: float, told: str) -> str:
+    code = b64encode(source.encode("utf-8")).decode("ascii")
     return (
-        f'<img alt="{escape(told)}" src="data:image/svg+xml;base64,{source}" '
-        f'width="{width:g}" height="{height:g}" style="max-width:100%">'
+        f'<img alt="{escape(told)}" src="data:image/svg+xml;base64,{code}" '
+        f'width="{width:g}" height="{height:g}" style="max-width:100%;height:auto">'
     )
 
 

@@ -5,6 +5,7 @@ import math
 import pytest
 import torch
 from ap_mpcnn_reference import slow_attention, slow_compared, slow_overlap, slow_score
+from torch.nn import functional as F
 
 from qasel.datasets.base import Candidate, Question, Split
 from qasel.papers.ap_mpcnn.convolution import HolisticConvolution
@@ -14,7 +15,6 @@ from qasel.papers.ap_mpcnn.model import (
     compared_size,
     cosine_matrix,
     horizontal,
-    unit,
     vertical,
 )
 from qasel.papers.ap_mpcnn.search import largest_windows
@@ -194,7 +194,8 @@ def test_attention_by_hand():
     torch.testing.assert_close(
         cosine_matrix(question, answer), torch.tensor([[1.0, 0.6], [0.0, 0.8], [0.0, 0.0]])
     )
-    one, other = attention_weights(unit(question)[None], unit(answer)[None], *real)
+    units = (F.normalize(words, dim=-1)[None] for words in (question, answer))
+    one, other = attention_weights(*units, *real)
     torch.testing.assert_close(one[0], torch.tensor([1.6, 0.8, -torch.inf]).softmax(0))
     torch.testing.assert_close(other[0], torch.tensor([1.0, 1.4]).softmax(0))
     slow = slow_attention(question[:2].tolist(), answer.tolist())[1]

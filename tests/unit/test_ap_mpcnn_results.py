@@ -239,7 +239,7 @@ def test_pictures_of_a_pair(ranker):
     assert told == ["∅ nine", "nine cats", "cats .", ". ∅"]
     panels = pictures.compared_figure(seen).axes
     assert len(panels) == 7
-    assert [axes.images[0].get_cmap().name == pictures.FAR for axes in panels] == [
+    assert [axes.collections[0].get_cmap().name == pictures.FAR for axes in panels] == [
         *(False, False, False, True, False, True, True)  # the distances
     ]
     (asked, s_1), (given, s_2) = (

@@ -174,8 +174,8 @@ def test_the_drawing_has_scores_threshold_and_both_curves():
     for name in (">✗ 1<", ">✓ 2<", "evidence on", "evidence off"):
         assert name in image
     # One point a step, in both curves: the dashed one is that without evidence.
-    dashed = re.search(r"points='([^']*)'[^>]*stroke='#767676'[^>]*dasharray", image).group(1)
-    assert len(dashed.split()) == 2
+    dashed = re.search(r'd="([^"]*)"[^>]*dasharray[^>]*stroke: #767676', image).group(1)
+    assert len(re.findall("[ML]", dashed)) == 2
 
 
 def test_an_alternative_text_says_what_is_drawn(explorer):

@@ -19,18 +19,17 @@ from qasel.papers.question_relevancy.explorer import (
     PLACES,
     REPRESENTATIONS,
     DistanceExplorer,
-    Systems,
     Verdict,
     log_odds,
     marked,
     parts,
     representation,
-    short,
     strips,
 )
 from qasel.papers.question_relevancy.recipes import FOURTEEN
 from qasel.text import Vectors
 from qasel.text.features.distances import NAMES, TFIDF_NAMES
+from qasel.widgets.base import short
 
 TWO = ("manhattan unigram", "jaccard unigram")
 
@@ -99,14 +98,10 @@ def explorer():
     return DistanceExplorer(rankers, SPLIT)
 
 
-def alternative(explorer):
-    return unescape(re.search(r'alt="([^"]*)"', explorer.picture.value).group(1))
-
-
 def drawn(explorer):
-    """The drawing's source."""
-    code = re.search(r"base64,([^\"]*)", explorer.picture.value).group(1)
-    return base64.b64decode(code).decode("utf-8")
+    """The sources of the strips."""
+    codes = re.findall(r"base64,([^\"]*)", explorer.picture.value)
+    return [base64.b64decode(code).decode("utf-8") for code in codes]
 
 
 def test_parts_of_a_line_are_its_terms():
@@ -122,7 +117,7 @@ def test_parts_of_a_product_do_not_add_up():
 
 
 def test_a_verdict_by_hand():
-    systems = Systems({"line": fake(Fake(linear, 1.0, 2.0))})
+    systems = DistanceExplorer({"line": fake(Fake(linear, 1.0, 2.0))}, SPLIT)
     table = systems.distances(["a b"] * 3, ["c d", "b c", "a b"])
     # Manhattan 4, 2, 0 and Jaccard 0, 1/3, 1; standardised (x − 1) / 2.
     verdict = systems.verdicts(table, 1)["line"]
@@ -144,7 +139,7 @@ def test_scores_are_those_of_the_ranker(variant):
     ranker = RelevancyRanker(recipe(variant), vectors, torch.device("cpu"))
     ranker.prepare(Split("train", SPLIT[:1]), {})
     ranked = ranker.rank(SPLIT)
-    systems = Systems({variant: ranker})
+    systems = DistanceExplorer({variant: ranker}, SPLIT)
     for asked in SPLIT[:3]:
         texts = [c.text for c in asked.candidates]
         table = systems.distances([asked.text] * len(texts), texts)
@@ -161,9 +156,7 @@ def test_strips_by_hand():
     assert varied.heights[1].tolist() == [1.0] + [0.0] * (BINS - 1)
     assert varied.heights[0].argmax() == 10
     assert varied.heights[0].sum() == 1
-    assert varied.across(varied.high) == 1
-    assert varied.across(0) < 0
-    assert (constant.low, constant.high, constant.across(5)) == (4.5, 5.5, 0.5)
+    assert (constant.low, constant.high) == (4.5, 5.5)
 
 
 def test_of_one_kind_there_may_be_none():
@@ -192,7 +185,7 @@ def test_it_opens_with_a_relevant_pair_and_leaves_a_picture(explorer):
     assert "1 of 3 different words that count (Jaccard 0.333): b" in picture
     for banned in ("<script", "<style", "<svg"):
         assert banned not in picture
-    assert DistanceExplorer(explorer.systems.rankers, SPLIT, first="long").question.id == "long"
+    assert DistanceExplorer(explorer.rankers, SPLIT, first="long").question.id == "long"
 
 
 def test_the_pair_in_words_by_hand(explorer):
@@ -205,29 +198,34 @@ def test_the_pair_in_words_by_hand(explorer):
 
 
 def test_the_fourteen_and_what_they_are_of():
-    systems = Systems({"untrained": fake(Fake(linear, features=14), FOURTEEN, corpus=("a",))})
+    untrained = fake(Fake(lambda x: x[:, 0], features=14), FOURTEEN, corpus=("a",))
+    systems = DistanceExplorer({"untrained": untrained}, SPLIT)
     assert systems.names == list(FOURTEEN)
     assert {representation(name) for name in (*NAMES, *TFIDF_NAMES)} == set(REPRESENTATIONS)
 
 
-def test_the_drawing_has_all_distances_and_parts(explorer):
-    image, words = drawn(explorer), alternative(explorer)
-    assert explorer.systems.names == [*TWO, "cosine tf-idf trigram", "jaccard trigram"]
-    assert "manhattan unigram 2 (line −0.250, <one> –)" in words
-    assert "jaccard unigram 0.333 (line −0.333, <one> –)" in words
-    assert re.search(r"cosine tf-idf trigram \S+ \(line –, <one> [+−]\d\.\d{3}\)", words)
-    titles = [">Set of words<", ">Trigrams, weighted by tf-idf<", ">Set of trigrams<"]
-    assert [title for title in titles if title in image] == titles
-    assert ">Mean of the word vectors<" not in image
+def test_all_distances_and_parts_are_shown(explorer):
+    assert explorer.names == [*TWO, "cosine tf-idf trigram", "jaccard trigram"]
+    rows = tables(explorer)[1]
+    assert rows[0] == ["Set of words", *[""] * 6]
+    assert [*rows[1][:2], *rows[1][5:]] == ["manhattan", "2", "−0.250", "–"]
+    assert [*rows[2][:2], *rows[2][5:]] == ["jaccard", "0.333", "−0.333", "–"]
+    assert rows[3][0] == "Trigrams, weighted by tf-idf"
+    assert (rows[4][0], rows[4][5]) == ("cosine", "–")
+    assert re.fullmatch(r"[+−]\d\.\d{3}", rows[4][6])
+    assert [row[0] for row in rows[5:]] == ["Set of trigrams", "jaccard"]
+    head = plain(re.findall("<thead>(.*?)</thead>", explorer.picture.value)[0])
     for label in ("line", "P(relevant) 0.417", "place 2 of 3", "log odds −0.333"):
-        assert f">{label}<" in image
-    assert ">above: 4 relevant pairs<" in image
-    assert ">below: 62 irrelevant pairs<" in image
-    assert image.count("<polygon") == 2 * 4
+        assert label in head
+    assert "above: 4 relevant pairs" in head
+    assert "below: 62 irrelevant pairs" in head
+    assert [strip.count("<polygon") for strip in drawn(explorer)] == [2] * 4
+    alternatives = re.findall('alt="([^"]*)"', explorer.picture.value)
+    assert unescape(alternatives[0]).startswith("this pair's 2, where most are from ")
 
 
 def test_the_list_has_labels_places_and_probabilities(explorer):
-    rows = tables(explorer)[1]
+    rows = tables(explorer)[2]
     assert [row[:3] for row in rows] == [
         ["1", "✗ irrelevant", "3 0.269"],
         ["2", "✓ relevant", "2 0.417"],
@@ -237,11 +235,11 @@ def test_the_list_has_labels_places_and_probabilities(explorer):
 
 
 def test_another_pair_changes_the_picture(explorer):
-    before = explorer.picture.value
+    before = drawn(explorer)
     explorer.pick.value = 0
     assert told(explorer)["✗ irrelevant"] == "c d"
     assert told(explorer)["shared words"] == "0 of 4 different words that count (Jaccard 0.000)"
-    assert drawn(explorer) not in before
+    assert drawn(explorer) != before
     pick(explorer, SPLIT, "long")
     assert explorer.candidate.text == "b"
 
@@ -249,7 +247,7 @@ def test_another_pair_changes_the_picture(explorer):
 def test_of_a_long_list_the_top_and_the_relevant_are_shown(explorer):
     pick(explorer, SPLIT, "many")
     explorer.pick.value = 50
-    places = [int(row[0]) for row in tables(explorer)[1]]
+    places = [int(row[0]) for row in tables(explorer)[2]]
     assert places == [*range(1, PLACES + 1), 41, 51]
     assert f"{60 - len(places)} irrelevant ones left out" in explorer.picture.value
 
@@ -260,7 +258,7 @@ def test_typed_questions_and_words_without_a_vector(explorer):
     unknown = "none for 5 of 8 words, which count as zeros in the mean: /i, <, >, f, zyzzyva"
     assert told(explorer)["word vectors"] == unknown
     assert "<i>" not in explorer.picture.value
-    assert "place 1 of 2" in drawn(explorer)
+    assert "place 1 of 2" in explorer.picture.value
     explorer.pick.value = 1
     assert told(explorer)["✗ irrelevant"] == "z"
     explorer.lines.value = "z"
@@ -285,7 +283,7 @@ def test_typed_texts_without_words_and_very_long_ones(explorer):
     numbers = " ".join(f"w{i}" for i in range(2000))
     write_own(explorer, numbers, numbers)
     assert f"and {2000 - LISTED} more" in told(explorer)["shared words"]
-    assert "nan" not in drawn(explorer)
+    assert "nan" not in "".join(drawn(explorer)) + plain(explorer.picture.value)
 
 
 def test_texts_are_escaped_and_labels_may_be_missing(explorer):
@@ -295,14 +293,15 @@ def test_texts_are_escaped_and_labels_may_be_missing(explorer):
         assert markup not in picture
     assert told(explorer)["original"] == "<script>1 & 2"
     assert told(explorer)["? not known"].startswith("<b>bold")
-    assert "nan" not in drawn(explorer)
+    assert "nan" not in "".join(drawn(explorer)) + plain(explorer.picture.value)
 
 
 def test_vectors_may_be_cut_to_the_words_of_other_tasks():
     rankers = {"narrow": fake(Fake(linear), known="ab"), "wide": fake(Fake(linear))}
-    systems = Systems(rankers)
-    assert "z" in systems.vectors
-    assert systems.wording("a", "z y").unknown == {"y"}
+    explorer = DistanceExplorer(rankers, SPLIT)
+    assert "z" in explorer.vectors
+    write_own(explorer, "a", "z y")
+    assert told(explorer)["word vectors"].startswith("none for 1 of 3 words")
 
 
 @pytest.mark.parametrize(

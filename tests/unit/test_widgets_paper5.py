@@ -2,29 +2,31 @@
 
 import base64
 import re
-from html import unescape
 from types import SimpleNamespace
 from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 import torch
-from explorers import pick, plain, write_own
+from explorers import pick, plain, tables, write_own
 
 from qasel.datasets.base import Candidate, Question, Split
 from qasel.errors import QaselError
 from qasel.papers.ap_mpcnn import APMPCNNRanker, recipe
-from qasel.papers.ap_mpcnn.explorer import CELLS, PerspectiveExplorer, cells, sentence, window
-from qasel.papers.ap_mpcnn.inside import (
+from qasel.papers.ap_mpcnn.explorer import (
+    CELLS,
     ENTRIES,
-    Scores,
+    PerspectiveExplorer,
+    cells,
     differences,
     exchanged,
+    sentence,
     strongest,
     switched,
+    window,
 )
-from qasel.papers.ms_ranker.explorer import number
 from qasel.text import Vectors
+from qasel.widgets.base import number, short
 
 KNOWN = ["when", "was", "it", "built", "in", "the", "iron", "tower"]
 
@@ -79,17 +81,14 @@ def rows(explorer):
     return {plain(name): (right, wrong) for name, right, wrong in found}
 
 
-def alternatives(explorer):
-    return [unescape(told) for told in re.findall(r'alt="([^"]*)"', explorer.picture.value)]
-
-
 def drawn(explorer):
-    """The sources of the three drawings, which must be well-formed."""
+    """The sources of the drawings, which must be well-formed: a scale, and strips."""
     codes = re.findall(r"base64,([^\"]*)", explorer.picture.value)
     found = [base64.b64decode(code).decode("utf-8") for code in codes]
     for source in found:
         ElementTree.fromstring(source)
         assert "nan" not in source
+    assert len(found) == 1 + 2 * 3 * 3
     return found
 
 
@@ -117,11 +116,11 @@ def test_the_largest_differences_come_first(ranker):
     right, wrong = (
         ranker.inside("when was it built", text).compared for text in ("built in 1889", "it was")
     )
-    found = differences(ranker, right, wrong)
-    sizes = [abs(row.effect) for row in found.entries]
-    assert len(sizes) == ENTRIES
-    assert sizes == sorted(sizes, reverse=True)
-    assert {row.name: row.count for row in found.kinds} == {
+    kinds, entries = differences(ranker, right, wrong)
+    sizes = entries["effect"].abs()
+    assert len(sizes) == len(ranker.entries)
+    assert sizes.is_monotonic_decreasing
+    assert dict(zip(kinds["name"], kinds["entries"], strict=True)) == {
         "cosine of filters": 5,
         "Euclid of filters": 5,
         "cosine of widths": 9,
@@ -130,7 +129,7 @@ def test_the_largest_differences_come_first(ranker):
         "sparse features": 4,
     }
     names = [entry.name for entry in ranker.entries]
-    for row in found.entries:
+    for row in entries.itertuples():
         place = names.index(row.name)
         assert (row.right, row.wrong) == (right[place], wrong[place])
     every = np.ones((1, len(names)), dtype=bool)
@@ -150,13 +149,12 @@ def test_filters_that_differ_most():
 def test_scores_with_each_part_off(ranker):
     found = switched(ranker, "when was it built", "built in 1889", "it was")
     assert list(found) == ["", "attention", "wide", "sparse"]
-    for part, scores in found.items():
-        for value, text in ((scores.right, "built in 1889"), (scores.wrong, "it was")):
+    for part, odds in found.items():
+        for value, text in zip(odds, ("built in 1889", "it was"), strict=True):
             assert value == ranker.inside("when was it built", text, part).log_odds
-    assert len({scores.right for scores in found.values()}) == 4
-    assert Scores(0.0, float(np.log(3))).f == pytest.approx((0.5, 0.75))
+    assert len({right for right, _ in found.values()}) == 4
     lacking = switched(make("Sparse feature vector only"), "when", "built", "was")
-    assert [part for part, scores in lacking.items() if scores is None] == ["attention", "wide"]
+    assert [part for part, odds in lacking.items() if odds is None] == ["attention", "wide"]
 
 
 def test_long_maps_keep_their_maximum_and_windows_are_cut():
@@ -198,23 +196,38 @@ def test_it_opens_with_the_best_right_and_wrong_one_of_a_question_with_both(expl
 
 
 def test_the_pictures_say_what_they_show(explorer, ranker):
-    maps, entries, scores = alternatives(explorer)
+    _, maps, entries, scores = tables(explorer)
     right, wrong = (ranker.inside("when was it built", text) for text in chosen(explorer))
     for width in (1, 2, 3):
-        assert maps.count(f"width {width}, filter ") == 3
-        filter = strongest(right.answer, wrong.answer, width)[0]
-        found = [
-            " ".join(w or "–" for w in s.answer.winner(width, filter)[1]) for s in (right, wrong)
-        ]
-        start = f"width {width}, filter {filter + 1}: right “{found[0]}” "
-        assert re.search(re.escape(start) + rf"\S+, wrong “{re.escape(found[1])}”", maps)
-    shown = differences(ranker, right.compared, wrong.compared)
-    assert all(f"{row.name} (" in entries for row in shown.entries)
+        title, *shown = maps[4 * (width - 1) : 4 * width]
+        assert title[0] == f"Windows of {width} word{'s' if width > 1 else ''}"
+        filters = strongest(right.answer, wrong.answer, width)
+        assert [row[0] for row in shown] == [f"filter {filter + 1}" for filter in filters]
+        for cell, side in zip(shown[0][1:], (right, wrong), strict=True):
+            for found in (side.answer, side.question):
+                words = " ".join(w or "–" for w in found.winner(width, filters[0])[1])
+                assert f"“{words}” {short(found.pooled[width - 1, filters[0]])}" in cell
+    kinds, single = differences(ranker, right.compared, wrong.compared)
+    names = ["All entries of a kind together", *kinds["name"], "Single entries", *single["name"]]
+    assert [row[0] for row in entries] == names[: 1 + len(kinds) + 1 + ENTRIES]
+    effects = [number(effect, "+") for effect in single["effect"]]
+    assert [row[4] for row in entries[-ENTRIES:]] == effects[:ENTRIES]
     margin = number(right.log_odds - wrong.log_odds, "+")
     assert f"the difference is {margin}." in plain(explorer.picture.value)
-    assert f">{margin}<" in drawn(explorer)[2]
-    for off in ("all parts on", "attention off", "wide convolution off", "sparse features off"):
-        assert f"{off}: right 0." in scores
+    assert scores[0][3] == margin
+    offs = ["all parts on", "attention off", "wide convolution off", "sparse features off"]
+    assert [row[0] for row in scores] == offs
+    for row in scores:
+        assert re.fullmatch(r"✓ +0\.\d{3}✗ +0\.\d{3}", row[1])
+
+
+def test_strips_have_a_frame_and_say_where(explorer):
+    pairs = re.findall(r'alt="([^"]*)"[^>]*base64,([^"]*)"', explorer.picture.value)[1:]
+    for told, code in pairs:
+        count, largest = map(int, re.findall(r"\d+", told))
+        source = base64.b64decode(code).decode("utf-8")
+        assert source.count("<rect x=") == count >= largest > 0
+        assert source.count("<polyline") == 1
 
 
 def test_other_candidates_and_another_question_change_the_picture(explorer):
@@ -230,7 +243,7 @@ def test_other_candidates_and_another_question_change_the_picture(explorer):
     pick(explorer, SPLIT, "long")
     assert explorer.asked.value == ""
     assert chosen(explorer) == ["was", "tower " * 299 + "iron"]
-    assert len(drawn(explorer)) == 3
+    drawn(explorer)
     assert len(explorer.picture.value) < 400_000
 
 
@@ -256,7 +269,7 @@ def test_odd_texts_are_escaped(explorer):
         shown = re.sub("<.*?>", "<>", picture)
         assert shown.count("$") == shown.count(">$<") > 0
         assert plain(rows(explorer)["candidate"][0]) == "(no word)"
-        assert len(drawn(explorer)) == 3
+        drawn(explorer)
 
 
 def test_typed_questions_with_typed_candidates(explorer):
@@ -268,14 +281,14 @@ def test_typed_questions_with_typed_candidates(explorer):
     explorer.lines.value = "+eiffel <i>x</i>\nit"
     assert chosen(explorer) == ["eiffel <i>x</i>", "it"]
     assert "place 1 of 2" in explorer.picture.value
-    assert len(drawn(explorer)) == 3
+    drawn(explorer)
 
 
 def test_a_recipe_without_parts_says_so():
     explorer = PerspectiveExplorer(make("Sparse feature vector only"), SPLIT)
     assert "This recipe has no attention" in explorer.picture.value
     assert "title=" not in explorer.picture.value
-    assert alternatives(explorer)[2].count("not in this recipe") == 2
+    assert [row[1] for row in tables(explorer)[3]].count("not in this recipe") == 2
 
 
 def test_what_cannot_be_explored_is_refused(ranker):

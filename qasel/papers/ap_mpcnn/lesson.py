@@ -1,6 +1,5 @@
 """Small helpers of the notebook: a pair taken apart, windows and weights counted, triplets."""
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import partial
 from itertools import product
@@ -8,9 +7,9 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import seaborn
 import torch
 from matplotlib.axes import Axes
-from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
 from torch import Tensor
 
@@ -88,29 +87,22 @@ def weighted_words(ranker: APMPCNNRanker, split: Split) -> pd.DataFrame:
     sentences whose largest weight is that of a word of this kind.
     """
     ranker.encode(split)  # so that the ranker has met all words
-    found: dict[tuple[str, str], list[float]] = {}
-    tops: Counter[tuple[str, str]] = Counter()
-    for question in split:
+    rows: list[tuple[str, str, float, bool]] = []
+    for question, candidate in ((q, c) for q in split for c in q.candidates):
         asked, s_1 = vectors_of(ranker, question.text)
-        for candidate in question.candidates:
-            given, s_2 = vectors_of(ranker, candidate.text)
-            d = cosine_matrix(s_1, s_2)
-            for side, words, sums in (("question", asked, d.sum(1)), ("answer", given, d.sum(0))):
-                weights = sums.softmax(0)
-                kinds = ["content word" if is_content(word) else "stop word" for word in words]
-                tops[side, kinds[int(weights.argmax())]] += 1
-                for kind, weight in zip(kinds, weights.tolist(), strict=True):
-                    found.setdefault((side, kind), []).append(weight * len(words))
-    lines = {
-        key: {
-            "words": len(weights),
-            "weight": float(np.mean(weights)),
-            "on top": tops[key] / split.pairs,
-        }
-        for key, weights in sorted(found.items(), reverse=True)
-    }
-    frame = pd.DataFrame.from_dict(lines, orient="index").rename_axis(["side", "kind"])
-    return frame.astype({"words": int})
+        given, s_2 = vectors_of(ranker, candidate.text)
+        d = cosine_matrix(s_1, s_2)
+        for side, words, sums in (("question", asked, d.sum(1)), ("answer", given, d.sum(0))):
+            weights = sums.softmax(0)
+            kinds = ["content word" if is_content(word) else "stop word" for word in words]
+            top = np.arange(len(words)) == int(weights.argmax())
+            shares = (weights * len(words)).tolist()
+            rows += zip([side] * len(words), kinds, shares, top, strict=True)
+    frame = pd.DataFrame(rows, columns=["side", "kind", "weight", "on top"])
+    by_kind = frame.groupby(["side", "kind"])
+    found = by_kind["weight"].agg(words="count", weight="mean")
+    found["on top"] = by_kind["on top"].sum() / split.pairs
+    return found.sort_index(ascending=False)
 
 
 def sparse_table(
@@ -145,13 +137,9 @@ def parameters(recipe: APMPCNNRecipe, size: int) -> pd.DataFrame:
     with unplaced:
         network = APMPCNNRanker(recipe, Vectors.empty(""), unplaced).build(torch.zeros(1, size))
     learnt = {name: p for name, p in network.named_parameters() if p.requires_grad}
-    return pd.DataFrame(
-        {
-            "shape": [list(parameter.shape) for parameter in learnt.values()],
-            "numbers": [parameter.numel() for parameter in learnt.values()],
-        },
-        index=pd.Index(learnt, name="parameter"),
-    )
+    rows = [(list(parameter.shape), parameter.numel()) for parameter in learnt.values()]
+    index = pd.Index(learnt, name="parameter")
+    return pd.DataFrame(rows, columns=["shape", "numbers"], index=index)
 
 
 def triplets(
@@ -201,28 +189,23 @@ def first_word_kept(ranker: APMPCNNRanker, split: Split) -> pd.DataFrame:
     with wide windows and with them switched off. `even` is the share of such windows among all,
     `kept / even` how many times as often as that they are kept.
     """
-    found: dict[tuple[str, int], list[tuple[float, float]]] = {}
+    rows = []
     for question in split:
         for kind, off in (("wide", ""), ("narrow", "wide")):
             seen = ranker.inside(question.text, question.candidates[0].text, off).question
             for width, (maps, first) in enumerate(zip(seen.maps, seen.first, strict=True), start=1):
-                begins = maps.argmax(0) + first
-                windows = np.arange(len(maps)) + first
-                found.setdefault((kind, width), []).append(
-                    (float((begins <= 0).mean()), float((windows <= 0).mean()))
-                )
-    frame = pd.DataFrame(
-        {key: np.mean(shares, axis=0) for key, shares in found.items()}, index=["kept", "even"]
-    )
-    frame = frame.T.rename_axis(["windows", "width"]).sort_index()
+                kept = maps.argmax(0) + first <= 0
+                rows.append((kind, width, kept.mean(), np.mean(np.arange(len(maps)) + first <= 0)))
+    frame = pd.DataFrame(rows, columns=["windows", "width", "kept", "even"])
+    frame = frame.groupby(["windows", "width"]).mean()
     return frame.assign(**{"kept / even": frame["kept"] / frame["even"]})
 
 
-NARROW, WIDE = ORANGE, BLUE
 SHADES, FAR = "RdBu_r", "Greys"
 """Of numbers from −1 to 1, 0 is white; and of distances, the darker the further."""
 OUTSIDE = "∅"
 """A place before or after the sentence, where wide convolution puts zeros."""
+SLANTED: dict[str, Any] = {"rotation": 55, "ha": "right", "rotation_mode": "anchor"}
 
 
 @house_style
@@ -230,13 +213,12 @@ def touched_figure(counts: pd.DataFrame, words: Sequence[str]) -> HouseFigure:
     """A panel a width: in how many windows each word stands, narrow and wide."""
     widths = list(dict.fromkeys(counts.index.get_level_values("width")))
     figure = new_figure(3.9 * len(widths), 3.7)
-    grid = np.atleast_1d(figure.subplots(1, len(widths), sharey=True))
-    place = np.arange(len(words))
+    grid = figure.subplots(1, len(widths), sharey=True, squeeze=False)[0]
     for axes, width in zip(grid, widths, strict=True):
-        for kind, shade, aside in (("narrow", NARROW, -0.2), ("wide", WIDE, 0.2)):
-            axes.bar(place + aside, counts.loc[kind, width], 0.36, color=shade, label=kind)
+        bars = counts.xs(width, level="width").T
+        bars.plot.bar(ax=axes, color={"narrow": ORANGE, "wide": BLUE}, width=0.76, legend=False)
         axes.set_title(f"windows of {width}")
-        axes.set_xticks(place, words, rotation=55, ha="right", rotation_mode="anchor")
+        axes.set_xticks(range(len(words)), words, **SLANTED)
         axes.set_yticks(range(1 + int(counts.to_numpy().max())))
         axes.grid(visible=False, axis="x")
     grid[0].set_ylabel("windows with the word")
@@ -244,50 +226,41 @@ def touched_figure(counts: pd.DataFrame, words: Sequence[str]) -> HouseFigure:
     return figure
 
 
+def _cells(axes: Axes, table: np.ndarray, top: float | None, **labels: Any) -> None:
+    """A table as shaded cells with their numbers; 0 is white and ±`top` darkest.
+
+    Without `top`, the numbers are distances, and the largest is darkest.
+    """
+    limits = {"vmin": -top, "vmax": top, "cmap": SHADES} if top else {"vmin": 0, "cmap": FAR}
+    numbers = {"annot": True, "fmt": ".2f", "annot_kws": {"size": 9}}
+    seaborn.heatmap(table, ax=axes, cbar=False, **limits, **numbers, **labels)
+    axes.tick_params(length=0)
+
+
 @house_style
 def attention_figure(
     cosines: Any, question: Sequence[str], answer: Sequence[str], weights: Sequence[Any]
 ) -> HouseFigure:
     """D with its numbers, and beside each word of both sentences its weight (A₁, A₂)."""
-    table = np.asarray(cosines, dtype=float)
-    figure = new_figure(2.8 + 0.62 * len(answer), 2.8 + 0.42 * len(question))
-    grid = figure.subplots(
-        2,
-        2,
-        width_ratios=[0.62 * len(answer), 1.5],
-        height_ratios=[1.1, 0.42 * len(question)],
-        sharex="col",
-        sharey="row",
-    )
-    (top, corner), (middle, side) = grid
+    wide, high = 0.62 * len(answer), 0.42 * len(question)
+    figure = new_figure(2.8 + wide, 2.8 + high)
+    sizes: dict[str, Any] = {"width_ratios": [wide, 1.5], "height_ratios": [1.1, high]}
+    (top, corner), (middle, side) = figure.subplots(2, 2, sharex="col", sharey="row", **sizes)
     corner.set_axis_off()
-    _cells(middle, table, top=1.0)
-    middle.set_xticks(range(len(answer)), answer, rotation=55, ha="right", rotation_mode="anchor")
-    middle.set_yticks(range(len(question)), question)
+    labels = {"xticklabels": answer, "yticklabels": question}
+    _cells(middle, np.asarray(cosines, dtype=float), top=1.0, **labels)
+    middle.set_xticklabels(answer, **SLANTED)
+    middle.tick_params(axis="y", rotation=0)
     of_question, of_answer = (np.asarray(part, dtype=float) for part in weights)
-    side.barh(range(len(question)), of_question, color=ORANGE, height=0.7)
-    top.bar(range(len(answer)), of_answer, color=ORANGE, width=0.7)
-    side.set_title("$A_1$")
-    top.set_title("$A_2$")
-    for axes in (top, side):
-        axes.locator_params(nbins=3, axis="x" if axes is side else "y")
+    side.barh(np.arange(len(question)) + 0.5, of_question, color=ORANGE, height=0.7)
+    top.bar(np.arange(len(answer)) + 0.5, of_answer, color=ORANGE, width=0.7)
+    side.set(title="$A_1$", xlim=(0, 1.15 * of_question.max()))
+    top.set(title="$A_2$", ylim=(0, 1.15 * of_answer.max()))
+    for axes, along, across in ((top, "y", "x"), (side, "x", "y")):
+        axes.locator_params(nbins=3, axis=along)
         axes.tick_params(length=0)
-        axes.grid(visible=False, axis="y" if axes is side else "x")
-    for axes, limit in ((top, of_answer), (side, of_question)):
-        (axes.set_ylim if axes is top else axes.set_xlim)(0, 1.15 * limit.max())
+        axes.grid(visible=False, axis=across)
     return figure
-
-
-def _cells(axes: Axes, table: np.ndarray, top: float, shades: str = SHADES) -> None:
-    """A table as shaded cells with their numbers; `top` is the darkest, and so is −`top`."""
-    low = 0.0 if shades == FAR else -top
-    axes.imshow(table, cmap=shades, vmin=low, vmax=top, aspect="auto")
-    for (i, j), value in np.ndenumerate(table):
-        shade = "white" if abs(value) > 0.6 * top else "black"
-        axes.text(j, i, f"{value:.2f}", ha="center", va="center", color=shade, fontsize=9)
-    axes.grid(visible=False)
-    axes.tick_params(length=0)
-    axes.spines[:].set_visible(False)
 
 
 @house_style
@@ -296,22 +269,17 @@ def map_figure(sentence: Sentence, width: int, title: str) -> HouseFigure:
     maps = sentence.maps[width - 1].T  # [F, windows]
     figure = new_figure(1.6 + 0.62 * maps.shape[1], 2.4 + 0.42 * len(maps))
     axes = figure.subplots()
-    _cells(axes, maps, top=max(float(np.abs(maps).max()), 1e-9))
-    for number in range(len(maps)):
-        window, _ = sentence.winner(width, number)
-        frame: dict[str, Any] = {"fill": False, "edgecolor": INK, "linewidth": 2.2}
-        axes.add_patch(Rectangle((window - 0.5, number - 0.5), 1, 1, **frame))
-    first = sentence.first[width - 1]
-    told = [_window(sentence.words, first + i, width) for i in range(maps.shape[1])]
-    axes.set_xticks(range(len(told)), told, rotation=55, ha="right", rotation_mode="anchor")
-    axes.set_yticks(range(len(maps)), [f"filter {i + 1}" for i in range(len(maps))])
+    windows = (sentence.window(width, place) for place in range(maps.shape[1]))
+    told = [" ".join(word or OUTSIDE for word in words) for words in windows]
+    filters = [f"filter {number}" for number in range(1, len(maps) + 1)]
+    top = max(float(np.abs(maps).max()), 1e-9)
+    _cells(axes, maps, top, xticklabels=told, yticklabels=filters)
+    for number, place in enumerate(maps.argmax(1)):
+        axes.add_patch(Rectangle((place, number), 1, 1, fill=False, edgecolor=INK, linewidth=2.2))
+    axes.set_xticklabels(told, **SLANTED)
+    axes.tick_params(axis="y", rotation=0)
     axes.set_title(title)
     return figure
-
-
-def _window(words: Sequence[str], begin: int, width: int) -> str:
-    inside = range(len(words))
-    return " ".join(words[i] if i in inside else OUTSIDE for i in range(begin, begin + width))
 
 
 @house_style
@@ -327,30 +295,36 @@ def compared_figure(inside: Inside) -> HouseFigure:
     figure = new_figure(13, 1.6 + 0.5 * max(filters, widths))
     sizes = [widths, widths, 1.15, 1.15, widths, widths, widths]
     grid = figure.subplots(1, len(sizes), width_ratios=sizes)
-    every = [f"width {width}" for width in range(1, widths + 1)]
+    by_width = [f"width {width}" for width in range(1, widths + 1)]
+    by_filter = [f"filter {number}" for number in range(1, filters + 1)]
     highest = float(max(np.abs(left).max(), np.abs(right).max()))
     panels = (
-        ("regM$_1$", left, highest),
-        ("regM$_2$", right, highest),
-        ("horizontal:\ncosine", across[:, :1], 1.0),
-        ("\nEuclid", across[:, 1:], None),
-        ("vertical:\ncosine", down[..., 0], 1.0),
-        ("\nEuclid", down[..., 1], None),
-        ("\n|x − y|", down[..., 2], None),
+        ("regM$_1$", left, highest, by_width, by_filter),
+        ("regM$_2$", right, highest, by_width, False),
+        ("horizontal:\ncosine", across[:, :1], 1.0, False, by_filter),
+        ("\nEuclid", across[:, 1:], None, False, False),
+        ("vertical:\ncosine", down[..., 0], 1.0, by_width, by_width),
+        ("\nEuclid", down[..., 1], None, by_width, False),
+        ("\n|x − y|", down[..., 2], None, by_width, False),
     )
-    for axes, (title, table, top) in zip(grid, panels, strict=True):
-        _cells(axes, table, top or float(table.max()), SHADES if top else FAR)
+    for axes, (title, table, top, columns, rows) in zip(grid, panels, strict=True):
+        _cells(axes, table, top, xticklabels=columns, yticklabels=rows)
         axes.set_title(title)
-        columns = every if table.shape[1] == widths else []
-        axes.set_xticks(range(len(columns)), columns, rotation=35, ha="right")
-        axes.set_yticks([])
-    for axes in (grid[0], grid[2]):
-        axes.set_yticks(range(filters), [f"filter {i + 1}" for i in range(filters)])
-    grid[4].set_yticks(range(widths), every)
+        axes.tick_params(axis="y", rotation=0)
+        if columns:
+            axes.set_xticklabels(columns, rotation=35, ha="right")
     grid[4].set_ylabel("question")
     for axes in grid[4:]:
         axes.set_xlabel("answer")
     return figure
+
+
+KINDS = {
+    "right": {"marker": "D", "color": BLUE},
+    "wrong, taken": {"marker": "o", "color": VERMILLION},
+    "wrong, left out": {"marker": "o", "color": GREY, "mfc": "white"},
+}
+"""How a candidate is drawn, by its kind."""
 
 
 @house_style
@@ -361,37 +335,19 @@ def mined_figure(lists: Mapping[str, pd.DataFrame]) -> HouseFigure:
     """
     longest = max(map(len, lists.values()))
     figure = new_figure(5.2 * len(lists), 1.6 + 0.26 * longest)
-    grid = np.atleast_1d(figure.subplots(1, len(lists), sharex=True, sharey=True))
+    grid = figure.subplots(1, len(lists), sharex=True, sharey=True, squeeze=False)[0]
     for axes, (name, frame) in zip(grid, lists.items(), strict=True):
-        place = np.arange(1, len(frame) + 1)
-        for kind, marker, shade, face in KINDS:
-            chosen = _of(frame, kind).to_numpy()
-            style = {"s": 60, "marker": marker, "edgecolors": shade, "zorder": 3}
-            axes.scatter(frame["f"][chosen], place[chosen], c=face, linewidths=2, **style)
+        kinds = np.where(frame["taken"], "wrong, taken", "wrong, left out")
+        kinds = np.where(frame["right"], "right", kinds)
+        for kind, style in KINDS.items():
+            f = frame["f"][kinds == kind]
+            axes.plot(f, f.index + 1, linestyle="", ms=8, mew=2, zorder=3, label=kind, **style)
+        place = frame.index + 1
         axes.hlines(place, 0, 1, color=PALE, zorder=1, transform=axes.get_yaxis_transform())
-        axes.set_title(name)
         axes.margins(x=0.06)
         axes.locator_params(axis="x", nbins=6)
-        axes.set_xlabel("f(q, p)")
+        axes.set(title=name, xlabel="f(q, p)")
         axes.grid(visible=False, axis="y")
-    grid[0].set_ylabel("place in the ranking")
-    grid[0].set_ylim(longest + 0.6, 0.4)
-    handles = [
-        Line2D([], [], marker=marker, linestyle="", color=shade, mfc=face, ms=8, mew=2, label=kind)
-        for kind, marker, shade, face in KINDS
-    ]
-    figure.legend(handles=handles, loc="outside lower center", ncols=len(KINDS))
+    grid[0].set(ylabel="place in the ranking", ylim=(longest + 0.6, 0.4))
+    figure.legend(*grid[0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
     return figure
-
-
-KINDS = (
-    ("right", "D", BLUE, BLUE),
-    ("wrong, taken", "o", VERMILLION, VERMILLION),
-    ("wrong, left out", "o", GREY, "white"),
-)
-"""How a candidate is drawn, by its kind."""
-
-
-def _of(frame: pd.DataFrame, kind: str) -> pd.Series:
-    taken = frame["taken"] if kind == "wrong, taken" else ~frame["taken"]
-    return frame["right"] if kind == "right" else ~frame["right"] & taken

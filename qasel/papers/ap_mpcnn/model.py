@@ -1,9 +1,10 @@
-"""How much each word of one sentence matters to the other sentence (equations 1-6).
+"""AP-MPCNN: attention (equations 1-6), comparison layers and the network that scores pairs.
 
-Shapes: P pairs, n words of a question, m of an answer, d numbers a word vector.
+Shapes: P pairs, n words of a question, m of an answer, word vectors of size d, M widths, F filters.
 """
 
 from collections.abc import Sequence
+from itertools import product
 from typing import NamedTuple
 
 import torch
@@ -15,11 +16,6 @@ from qasel.papers.ap_mpcnn.convolution import HolisticConvolution, Winners
 from qasel.text import PADDING
 from qasel.text.features.overlap import FEATURES, Idf, is_content, overlap_features, word_tables
 from qasel.training.batching import Batch, Tile
-
-
-def unit(words: Tensor) -> Tensor:
-    """Vectors of length 1 in the direction of `words` `[…, d]`; a zero vector stays zero."""
-    return F.normalize(words, dim=-1)
 
 
 def attention_weights(
@@ -38,7 +34,7 @@ def attention_weights(
 
 def cosine_matrix(question: Tensor, answer: Tensor) -> Tensor:
     """D (equation 1), `[…, n, m]`, of word vectors `[…, n, d]` and `[…, m, d]`: to look at."""
-    return unit(question) @ torch.transpose(unit(answer), -1, -2)
+    return F.normalize(question, dim=-1) @ F.normalize(answer, dim=-1).mT
 
 
 TINY = 1e-8
@@ -83,7 +79,7 @@ def compared_size(filters: int, widths: int, sparse: bool) -> int:
 
 
 class Entry(NamedTuple):
-    """What an entry of H_v is: its `kind`, which it shares with others, and its own `name`."""
+    """An entry of H_v: its `kind`, which it shares with others, and its own `name`."""
 
     kind: str
     name: str
@@ -91,20 +87,14 @@ class Entry(NamedTuple):
 
 def entries(filters: int, widths: int, sparse: bool) -> tuple[Entry, ...]:
     """The entries of H_v in their order; filters and widths count from 1, the question's first."""
-    found = [
-        Entry(f"{measure} of filters", f"{measure} of filter {number}")
-        for number in range(1, filters + 1)
-        for measure in ("cosine", "Euclid")
-    ]
-    found += [
-        Entry(f"{measure} of widths", f"{measure} of widths {one} and {other}")
-        for one in range(1, widths + 1)
-        for other in range(1, widths + 1)
-        for measure in ("cosine", "Euclid", "|x − y|")
-    ]
-    if sparse:
-        found += [Entry("sparse features", f"sparse: {name}") for name in FEATURES]
-    return tuple(found)
+    of_filters = product(range(1, filters + 1), ("cosine", "Euclid"))
+    every = range(1, widths + 1)
+    of_widths = product(every, every, ("cosine", "Euclid", "|x − y|"))
+    return (
+        *(Entry(f"{what} of filters", f"{what} of filter {i}") for i, what in of_filters),
+        *(Entry(f"{what} of widths", f"{what} of widths {i} and {j}") for i, j, what in of_widths),
+        *(Entry("sparse features", f"sparse: {name}") for name in FEATURES if sparse),
+    )
 
 
 UNKNOWN = 0.25
@@ -193,7 +183,7 @@ class APMPCNN(nn.Module):
         place = numbers.new_zeros(len(self.vectors))
         place[numbers] = torch.arange(len(numbers), device=numbers.device)
         words = self.words(numbers)
-        units = unit(words)
+        units = F.normalize(words, dim=-1)
         table = self.convolution.project(words)
         questions, answers = zip(
             *(self._winners(tile, table, units, place) for tile in batch.tiles), strict=True
@@ -206,15 +196,14 @@ class APMPCNN(nn.Module):
     def _winners(
         self, tile: Tile, table: Tensor, units: Tensor, place: Tensor
     ) -> tuple[Winners, Winners]:
-        find = self.convolution.winners
+        find, pairs = self.convolution.winners, tile.question_of
+        question, answer = place[tile.question], place[tile.answer]
         if self.attention:
             of_question, of_answer = self.weights(tile, units, place)
-            pairs = tile.question_of
-            question = place[tile.question[pairs]]
-            asked = find(table, question, tile.question_length[pairs], of_question)
-            return asked, find(table, place[tile.answer], tile.answer_length, of_answer)
-        asked = find(table, place[tile.question], tile.question_length, None).of(tile.question_of)
-        return asked, find(table, place[tile.answer], tile.answer_length, None)
+            asked = find(table, question[pairs], tile.question_length[pairs], of_question)
+            return asked, find(table, answer, tile.answer_length, of_answer)
+        asked = find(table, question, tile.question_length, None).of(pairs)
+        return asked, find(table, answer, tile.answer_length, None)
 
     def compared(self, batch: Batch) -> Tensor:
         """H_v (figure 9): horizontal, vertical and sparse features of all pairs, `[P, entries]`."""
@@ -231,17 +220,17 @@ class APMPCNN(nn.Module):
 
     def predict(self, compared: Tensor) -> Tensor:
         """Log odds that an answer is right, `[P]`: equations 22 and 23 before the sigmoid."""
-        return self.judge(self.hidden(compared).tanh())
+        return self._judged(compared)[0]
 
-    def judge(self, hidden: Tensor) -> Tensor:
-        """Log odds `[P]` of hidden vectors H_L `[P, hidden]`."""
-        return self.output(self.dropout(hidden))[:, 0].float()
+    def _judged(self, compared: Tensor) -> tuple[Tensor, Tensor]:
+        hidden = self.hidden(compared).tanh()
+        return self.output(self.dropout(hidden))[:, 0].float(), hidden
 
     def with_hidden(self, batch: Batch) -> tuple[Tensor, Tensor]:
         """Log odds as `forward` has them, and H_L, `[questions, candidates, hidden]`."""
-        hidden = self.hidden(self.compared(batch)).tanh()
-        return batch.as_lists(self.judge(hidden)), batch.as_lists(hidden)
+        log_odds, hidden = self._judged(self.compared(batch))
+        return batch.as_lists(log_odds), batch.as_lists(hidden)
 
     def forward(self, batch: Batch) -> Tensor:
         """Log odds, `[questions, candidates]`, 0 at padding. f(q, p) is their sigmoid."""
-        return batch.as_lists(self.predict(self.compared(batch)))
+        return self.with_hidden(batch)[0]

@@ -25,11 +25,9 @@ def choose(
 ) -> Tensor:
     """At most `count` wrong answers for every right one: the triplets.
 
-    `by="nearest"` and `by="alike"`: those most similar to the right answer, which is to say that
-    the model gives them the most similar scores, or vectors `hidden` `[questions, candidates,
-    size]` with the largest cosine. `by="highest"`: those with the highest scores. `by="random"`:
-    any. A list without right or without wrong answers has no triplets, and one with fewer than
-    `count` wrong answers gives them all.
+    `by="nearest"`: those with the most similar scores; `"alike"`: whose `hidden` vectors
+    `[questions, candidates, size]` have the largest cosine; `"highest"`: with the highest scores;
+    `"random"`: any. A list with fewer than `count` wrong answers gives them all.
     """
     scores = scores.detach()
     positive = mask & (labels > 0.5)
@@ -62,11 +60,10 @@ def triplet_loss(scores: Tensor, triplets: Tensor, margin: float) -> Tensor:
 
 
 class CountedLists:
-    """What an epoch goes through: the lists of a split that there is something to learn from.
+    """The lists of a split that there is something to learn from, in batches of counted items.
 
-    A batch of 32 means right answers if `pairwise`, each to be set against wrong ones of its
-    list, and candidates otherwise. Lists stay whole, so a batch has about as many as asked for:
-    a list belongs to the batch in which it starts.
+    What is counted are right answers if `pairwise`, candidates otherwise. Lists stay whole, so a
+    batch has about as many as asked for: a list belongs to the batch in which it starts.
     """
 
     def __init__(self, data: EncodedSplit, pairwise: bool) -> None:

@@ -1,43 +1,35 @@
-"""Scores, evidence and AP of one step of `EvidenceExplorer`, drawn as one picture."""
+"""The explorer of MS-Ranker: candidates enter one by one, and the evidence grows."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from math import isnan
-from typing import Protocol
+from typing import NamedTuple
 
 import ipywidgets as widgets
+import numpy as np
 import pandas as pd
+from matplotlib.axes import Axes
 
 from qasel.datasets.base import Question, Split
+from qasel.figures.style import BLUE, GREEN, GREY, PALE, VERMILLION, HouseFigure, house_style
 from qasel.widgets import svg
-from qasel.widgets.base import (
-    BLUE,
-    GREEN,
-    GREY,
-    INK,
-    MARKS,
-    VERMILLION,
-    QuestionExplorer,
-    bar,
-    escape,
-    table,
-)
+from qasel.widgets.base import MARKS, QuestionExplorer, bar, cut, escape, number, table
 
 TINTS = {1: "#BFE6DA", 0: "#F7D6BF", None: "#D3EAF7"}
-PALE = "#E4E4E4"
-WIDTH, HEIGHT, ZERO, ONE, LEFT, RIGHT, TOP, FLOOR = 880, 206, 112, 388, 512, 868, 34, 160
-"""Pixels: the picture; where the bars of 0 and of 1 end; the edges of the curve."""
+KINDS = {1: "✓ right", 0: "✗ wrong", None: "? not known"}
+LEAST, SAME = 0.005, 1e-9
+"""Smaller shares of the evidence are counted only; APs closer than that are the same."""
+PLACES, CUT, LONG = 12, 160, 600
+"""Places of a long list L, and characters of a text in it and above it, that are shown at once."""
 
 
-@dataclass(frozen=True)
-class Step:
+class Step(NamedTuple):
     """A candidate as it entered; `number` counts from 1, the rest is as in the walk's columns."""
 
     number: int
     text: str
     label: int | None
     p: float
-    alone: float
+    p_alone: float
     gate: float
     ap: float
     reward: float
@@ -48,141 +40,27 @@ class Step:
         return f"{MARKS[self.label]} {self.number}"
 
 
-Parts = list[tuple[Step | None, float]]
-"""What the evidence is made of, with shares; None is the question."""
-
-
-def parts_of(steps: Sequence[Step]) -> Parts:
-    """The evidence after some steps."""
-    parts: Parts = [(None, 1.0)]
-    for step in steps:
-        if step.gate > 0:
-            parts = [(part, share * (1 - step.gate)) for part, share in parts]
-            parts.append((step, step.gate))
-    return parts
-
-
-def number(value: float, sign: str = "") -> str:
-    """Three digits, and a real minus sign."""
-    return f"{round(value, 3) + 0.0:{sign}.3f}".replace("-", "−")
-
-
-def drawing(
-    so_far: Sequence[Step], other: Sequence[Step], count: int, threshold: float, on: bool, told: str
-) -> str:
-    """The picture after the steps `so_far` of `count`.
-
-    `other` is the walk with the evidence switched the other way than `on`.
-    """
-    shapes = [
-        *_scores(so_far[-1], threshold, on),
-        *_evidence(so_far),
-        *_curve(so_far, other[: len(so_far)], count, on),
-    ]
-    return svg.picture(shapes, WIDTH, HEIGHT, told)
-
-
-def _scores(step: Step, threshold: float, on: bool) -> list[str]:
-    """Two bars on a scale with the threshold."""
-    title = "Score P_post of the candidate that enters"
-    shapes = [svg.text((8, 16), title, INK, 12, "start", bold=True)]
-    wide, second = ONE - ZERO, "with evidence" if on else "evidence off"
-    rows = (("question alone", step.alone, GREY), (second, step.p, BLUE))
-    for y, (name, p, colour) in zip((44, 68), rows, strict=True):
-        shapes.append(svg.text((ZERO - 8, y + 4), name, INK, 12, "end"))
-        shapes.append(svg.line([(ZERO, y), (ONE, y)], PALE, 14))
-        shapes.append(svg.line([(ZERO, y), (ZERO + p * wide, y)], colour, 14))
-        shapes.append(svg.text((ONE + 8, y + 4), number(p), INK, 12, "start", colour == BLUE))
-    x = ZERO + threshold * wide
-    shapes.append(svg.line([(x, 32), (x, 82)], VERMILLION, 2, "4 3"))
-    shapes.append(svg.text((x, 96), f"threshold {threshold:g}", VERMILLION, 11))
-    return shapes
-
-
-def _evidence(so_far: Sequence[Step]) -> list[str]:
-    """What the evidence consisted of when the candidate came, and when it had gone by."""
-    title = "What the evidence consists of (by the mean gates)"
-    shapes = [svg.text((8, 126), title, INK, 12, "start", bold=True)]
-    for y, name, steps in ((148, "before", so_far[:-1]), (178, "after", so_far)):
-        shapes.append(svg.text((ZERO - 8, y + 4), name, INK, 12, "end"))
-        x = float(ZERO)
-        for part, share in parts_of(steps):
-            end, told = x + share * (ONE - ZERO), part.name if part else "question"
-            shapes.append(svg.line([(x, y), (end, y)], TINTS[part.label] if part else PALE, 22))
-            shapes.append(svg.line([(end, y - 11), (end, y + 11)], "white", 2))
-            told = told if part or end - x > 56 else "Q"
-            if end - x > 8 * len(told):
-                shapes.append(svg.text(((x + end) / 2, y + 4), told, INK, 11))
-            x = end
-    return shapes
-
-
-def _curve(so_far: Sequence[Step], other: Sequence[Step], count: int, on: bool) -> list[str]:
-    """AP of L up to this step, and that of the other walk."""
-    now = so_far[-1]
-    known = not isnan(now.ap)
-    title = f"AP of L so far: {number(now.ap) if known else 'not known, for want of labels'}"
-    shapes = [svg.text((LEFT, 16), title, INK, 12, "start", bold=True)]
-    for value in (0, 0.5, 1):
-        y = FLOOR - value * (FLOOR - TOP)
-        shapes.append(svg.line([(LEFT, y), (RIGHT, y)], PALE, 1))
-        shapes.append(svg.text((LEFT - 8, y + 4), f"{value:g}", GREY, 11, "end"))
-
-    def at(step: Step) -> svg.Point:
-        across = (step.number - 1) / max(count - 1, 1)
-        return LEFT + 12 + across * (RIGHT - LEFT - 24), FLOOR - step.ap * (FLOOR - TOP)
-
-    for i in sorted({1, now.number, count}):
-        here = i == now.number
-        if here or abs(i - now.number) > count / 20:  # else the numbers would touch
-            x = LEFT + 12 + (i - 1) / max(count - 1, 1) * (RIGHT - LEFT - 24)
-            shapes.append(svg.text((x, FLOOR + 15), f"{i}", INK if here else GREY, 11, bold=here))
-    if not known:
-        return shapes
-    shapes.append(svg.line([at(step) for step in other], GREY, 2, "5 4"))
-    shapes.append(svg.line([at(step) for step in so_far], BLUE, 2.5))
-    radius = 4.5 if count <= 30 else 2.5
-    shapes += [svg.dot(at(step), BLUE, radius, hollow=step.label != 1) for step in so_far]
-    y, sides = FLOOR + 36, ("on", "off") if on else ("off", "on")
-    for x, side, look in ((LEFT, sides[0], (BLUE, 2.5)), (LEFT + 116, sides[1], (GREY, 2, "5 4"))):
-        shapes.append(svg.line([(x, y - 4), (x + 22, y - 4)], *look))
-        shapes.append(svg.text((x + 27, y), f"evidence {side}", INK, 11, "start"))
-    for x, hollow, what in ((LEFT + 240, False, "right"), (LEFT + 298, True, "wrong")):
-        shapes.append(svg.dot((x, y - 4), BLUE, 4.5, hollow))
-        shapes.append(svg.text((x + 9, y), what, INK, 11, "start"))
-    return shapes
-
-
-KINDS = {1: "✓ right", 0: "✗ wrong", None: "? not known"}
-LEAST, SAME = 0.005, 1e-9
-"""Smaller shares of the evidence are counted only; APs closer than that are the same."""
-PLACES, CUT, LONG = 12, 160, 600
-"""Places of a long list L, and characters of a text in it and above it, that are shown at once."""
-
-
-class Walk(Protocol):
-    """Goes through a question's candidates, gathering evidence or with the first one throughout."""
-
-    def __call__(self, question: Question, gather: bool, /) -> pd.DataFrame:
-        """A row a step; `EvidenceExplorer` tells the columns."""
-        ...
-
-
 class EvidenceExplorer(QuestionExplorer):
     """A question's candidates enter one by one: what the evidence does to each, and each to it.
 
-    `walk(question, gather)` gives a row a step, in the order in which candidates enter: `id`,
-    `text`, `label` (1, 0 or None), `p` (P_post), `p_alone` (P_post from the question alone),
-    `gate` (0: stayed out of the evidence, else the gate's mean), `ap` (of the list L after the
-    step; NaN without labels) and `reward`. `first` is the id of the question shown at the start,
-    at its last step, so that the picture that is saved has the whole walk; one picked later begins
-    at step 1. Raises `QaselError` for a split without questions.
+    `walk(question, gather)` goes through the candidates, gathering evidence or with the first
+    evidence throughout. It gives a row a step, in the order in which they enter: `text`, `label`
+    (1, 0 or None), `p` (P_post), `p_alone` (P_post from the question alone), `gate` (0: stayed out
+    of the evidence, else the gate's mean), `ap` (of the list L after the step; NaN without labels)
+    and `reward`. `first` is the id of the question shown at the start, at its last step, so that
+    the picture that is saved has the whole walk; one picked later begins at step 1. Raises
+    `QaselError` for a split without questions.
     """
 
     hint = "Run this notebook to go through the steps: this is the picture after the last one."
 
     def __init__(
-        self, walk: Walk, split: Split, *, threshold: float = 0.5, first: str | None = None
+        self,
+        walk: Callable[[Question, bool], pd.DataFrame],
+        split: Split,
+        *,
+        threshold: float = 0.5,
+        first: str | None = None,
     ) -> None:
         self.walk, self.threshold = walk, threshold
         self._known: dict[tuple[Question, bool], list[Step]] = {}
@@ -201,16 +79,29 @@ class EvidenceExplorer(QuestionExplorer):
         rows = [widgets.Box(row, layout=wrap) for row in (self.buttons, controls)]
         super().__init__(split, rows, controls, first)
 
+    def _button(self, name: str, icon: str, tip: str, by: int) -> widgets.Button:
+        """A button that goes `by` steps on, or back, as far as there are any."""
+
+        def move(_button: widgets.Button) -> None:
+            self.step.value = min(max(self.step.value + by, 1), self.step.max)
+
+        layout = widgets.Layout(width="6.5rem")
+        button = widgets.Button(description=name, icon=icon, tooltip=tip, layout=layout)
+        button.on_click(move)
+        return button
+
     def steps(self, gather: bool) -> list[Step]:
         """The walk through the present question, done once."""
         key = (self.question, gather)
         if key not in self._known:
-            self._known[key] = _steps(self.walk(*key))
+            frame = self.walk(*key)[list(Step._fields[1:])]
+            # pandas turns a label that is not known into NaN.
+            labels = [None if pd.isna(label) else int(label) for label in frame["label"]]
+            rows = frame.assign(label=pd.Series(labels, frame.index, dtype=object))
+            self._known[key] = [
+                Step(i, *row) for i, row in enumerate(rows.itertuples(index=False), start=1)
+            ]
         return self._known[key]
-
-    def move(self, by: int) -> None:
-        """Go some steps on, or back, as far as there are any."""
-        self.step.value = min(max(self.step.value + by, 1), self.step.max)
 
     def view(self) -> str:
         """The candidate that enters, the scores, the evidence, AP so far, and the list L."""
@@ -222,52 +113,119 @@ class EvidenceExplorer(QuestionExplorer):
             self.step.max = len(steps)
             self.step.value = start
         so_far = steps[: self.step.value]
-        told = _told(so_far, self.threshold, on)
-        in_words = ". ".join(" ".join(line) for line in told)
+        told = _in_words(so_far, self.threshold, on)
+        alternative = ". ".join(" ".join(line) for line in told)
         return (
             f"<p><b>{escape(question.text)}</b></p>"
             + _entering(so_far[-1], len(steps))
-            + drawing(so_far, other, len(steps), self.threshold, on, in_words)
+            + _drawing(so_far, other, self.threshold, on, alternative)
             + table(["", ""], ([f"<b>{head}</b>", escape(line)] for head, line in told))
             + _list(so_far)
         )
 
-    def _button(self, name: str, icon: str, tip: str, by: int) -> widgets.Button:
-        layout = widgets.Layout(width="6.5rem")
-        button = widgets.Button(description=name, icon=icon, tooltip=tip, layout=layout)
-        button.on_click(lambda _: self.move(by))
-        return button
+
+def parts_of(steps: Sequence[Step]) -> list[tuple[Step | None, float]]:
+    """What the evidence is made of after some steps, with shares; None is the question."""
+    parts: list[tuple[Step | None, float]] = [(None, 1.0)]
+    for step in steps:
+        if step.gate > 0:
+            parts = [(part, share * (1 - step.gate)) for part, share in parts]
+            parts.append((step, step.gate))
+    return parts
 
 
-def _steps(frame: pd.DataFrame) -> list[Step]:
-    """The steps of a walk; pandas may have turned a label that is not known into NaN."""
-    columns = [frame[name].astype(float) for name in ("p", "p_alone", "gate", "ap", "reward")]
-    labels = [None if pd.isna(label) else int(label) for label in frame["label"]]
-    rows = zip(frame["text"].astype(str), labels, *columns, strict=True)
-    return [Step(i, *row) for i, row in enumerate(rows, start=1)]
+@house_style
+def _drawing(
+    so_far: Sequence[Step], other: Sequence[Step], threshold: float, on: bool, told: str
+) -> str:
+    """The last step's scores, the evidence before and after it, and AP up to it.
+
+    `other` is the whole walk with the evidence switched the other way than `on`.
+    """
+    figure = HouseFigure(figsize=(12.2, 3.1))
+    edges = {"left": 0.1, "right": 0.99, "top": 0.91, "bottom": 0.19, "wspace": 0.26, "hspace": 0.8}
+    axes = figure.subplot_mosaic([["scores", "curve"], ["evidence", "curve"]], gridspec_kw=edges)
+    _scores(axes["scores"], so_far[-1], threshold, on)
+    _evidence(axes["evidence"], so_far)
+    _curve(axes["curve"], so_far, other, on)
+    return svg.of_figure(figure, told)
 
 
-def _cut(text: str, length: int) -> str:
-    return text if len(text) <= length else f"{text[:length].rstrip()} …"
+def _bars(axes: Axes, title: str, names: Sequence[str]) -> None:
+    """Two lines for bars from 0 to 1, the first above."""
+    axes.set_title(title, fontsize=12)
+    axes.set_yticks([0, 1], names)
+    axes.set(xlim=(0, 1), ylim=(1.6, -0.6), xticks=[])
+    axes.tick_params(length=0)
+    axes.spines[:].set_visible(False)
+    axes.grid(visible=False)
+
+
+def _scores(axes: Axes, step: Step, threshold: float, on: bool) -> None:
+    names = ["question alone", "with evidence" if on else "evidence off"]
+    _bars(axes, "Score P_post of the candidate that enters", names)
+    axes.barh([0, 1], 1, 0.6, color=PALE)
+    axes.barh([0, 1], [step.p_alone, step.p], 0.6, color=[GREY, BLUE])
+    axes.text(1.02, 0, number(step.p_alone), va="center")
+    axes.text(1.02, 1, number(step.p), va="center", weight="bold")
+    axes.axvline(threshold, color=VERMILLION, linestyle="--", clip_on=False)
+    axes.set_xticks([threshold], [f"threshold {threshold:g}"], color=VERMILLION)
+
+
+def _evidence(axes: Axes, so_far: Sequence[Step]) -> None:
+    _bars(axes, "What the evidence consists of (by the mean gates)", ["before", "after"])
+    for y, steps in enumerate((so_far[:-1], so_far)):
+        parts, shares = zip(*parts_of(steps), strict=True)
+        left = np.cumsum((0, *shares[:-1]))
+        tints = [TINTS[part.label] if part else PALE for part in parts]
+        axes.barh(y, shares, 0.8, left, color=tints, edgecolor="white", linewidth=1.5)
+        for part, start, share in zip(parts, left, shares, strict=True):
+            name = part.name if part else "question" if share > 0.2 else "Q"
+            if share > 0.025 * len(name):
+                axes.text(start + share / 2, y, name, ha="center", va="center", fontsize=11)
+
+
+def _curve(axes: Axes, so_far: Sequence[Step], other: Sequence[Step], on: bool) -> None:
+    now, count = so_far[-1], len(other)
+    known = not isnan(now.ap)
+    shown = number(now.ap) if known else "not known, for want of labels"
+    axes.set_title(f"AP of L so far: {shown}", fontsize=12)
+    axes.set(xlim=(0.5, count + 0.5), ylim=(-0.05, 1.05), yticks=[0, 0.5, 1])
+    ends = [
+        end for end in (1, count) if abs(end - now.number) > count / 20
+    ]  # else they would touch
+    axes.set_xticks([*ends, now.number])
+    axes.set_xlabel("step", labelpad=-12)
+    if not known:
+        return
+    x, ap = np.arange(1, now.number + 1), np.array([step.ap for step in so_far])
+    without = [step.ap for step in other[: now.number]]
+    for side, values, colour, dash in ((on, ap, BLUE, "-"), (not on, without, GREY, "--")):
+        label = f"evidence {'on' if side else 'off'}"
+        axes.plot(x, values, color=colour, linestyle=dash, label=label)
+    right = np.array([step.label == 1 for step in so_far])
+    size = 6 if count <= 30 else 3
+    for kind, which, face in (("right", right, BLUE), ("wrong", ~right, "white")):
+        axes.plot(x[which], ap[which], "o", color=BLUE, mfc=face, markersize=size, label=kind)
+    axes.legend(loc="upper right", bbox_to_anchor=(1, -0.1), ncols=4, columnspacing=1)
 
 
 def _entering(step: Step, count: int) -> str:
     """The candidate that enters; a long one unfolds."""
-    told = f"<div>{escape(_cut(step.text, LONG))}</div>"
-    if len(step.text) > LONG:
-        rest = step.text[LONG:]
-        told += f"<details><summary>{len(rest)} more characters</summary>{escape(rest)}</details>"
+    text = f"<div>{escape(cut(step.text, LONG))}</div>"
+    if rest := step.text[LONG:]:
+        text += f"<details><summary>{len(rest)} more characters</summary>{escape(rest)}</details>"
     style = f"border-left:4px solid {BLUE};padding:2px 12px;margin:0 0 12px 0"
     head = f"Step {step.number} of {count}: candidate {step.number} enters, {KINDS[step.label]}"
-    return f'<div style="{style};overflow-wrap:anywhere"><b>{head}</b>{told}</div>'
+    return f'<div style="{style};overflow-wrap:anywhere"><b>{head}</b>{text}</div>'
 
 
-def _told(so_far: Sequence[Step], threshold: float, on: bool) -> list[tuple[str, str]]:
+def _in_words(so_far: Sequence[Step], threshold: float, on: bool) -> list[tuple[str, str]]:
     """The step in words."""
     step, gathered = so_far[-1], len(parts_of(so_far[:-1])) > 1
-    score = f"{number(step.alone)} from the question alone"
+    score = f"{number(step.p_alone)} from the question alone"
     if gathered:
-        score += f", {number(step.p)} with the evidence ({number(step.p - step.alone, '+')})"
+        score += f", {number(step.p)} with the evidence ({number(step.p - step.p_alone, '+')})"
     else:
         score += ", which is all the evidence so far" if on else "; evidence is off"
     above, enters = step.p > threshold, step.gate > 0
@@ -277,58 +235,55 @@ def _told(so_far: Sequence[Step], threshold: float, on: bool) -> list[tuple[str,
         gate += f"it becomes evidence and replaces {step.gate:.0%} of the old (mean of the gate)"
     else:
         gate += "it stays out of the evidence" + ("" if on else ", which is off")
+    parts = parts_of(so_far)
+    shown = [
+        f"{part.name if part else 'the question'} ({share:.0%})"
+        for part, share in parts
+        if share >= LEAST
+    ]
+    if len(shown) < len(parts):
+        shown.append(f"{len(parts) - len(shown)} more with less than {LEAST:.1%} each")
+    evidence = " · ".join(part.replace(" ", "\N{NO-BREAK SPACE}") for part in shown)
     place = sum(other.p >= step.p for other in so_far)
-    rows = [
+    reward = "none, nor an AP: it is not known which candidates are right"
+    if not isnan(step.ap):
+        last = so_far[-2].ap if len(so_far) > 1 else 0.0
+        stays = abs(step.ap - last) < SAME
+        reward = (
+            f"AP stays at {number(last)}" if stays else f"AP {number(last)} → {number(step.ap)}"
+        )
+        reward += f", which earns {number(step.reward, '+')}"
+    return [
         ("Score", score),
         ("Gate", gate),
-        ("Evidence", f"by now {_listed(so_far)}"),
+        ("Evidence", f"by now {evidence}"),
         ("List L", f"it enters at place {place} of {step.number}"),
+        ("Reward", reward),
     ]
-    if isnan(step.ap):
-        return [*rows, ("Reward", "none, nor an AP: it is not known which candidates are right")]
-    last = so_far[-2].ap if len(so_far) > 1 else 0.0
-    stays = abs(step.ap - last) < SAME
-    ap = f"AP stays at {number(last)}" if stays else f"AP {number(last)} → {number(step.ap)}"
-    return [*rows, ("Reward", f"{ap}, which earns {number(step.reward, '+')}")]
-
-
-def _listed(steps: Sequence[Step]) -> str:
-    """The parts of the evidence in words; those too small to show are counted."""
-    parts = parts_of(steps)
-    shown = [(part, share) for part, share in parts if share >= LEAST]
-    told = [f"{part.name if part else 'the question'} ({share:.0%})" for part, share in shown]
-    if len(shown) < len(parts):
-        told.append(f"{len(parts) - len(shown)} more with less than {LEAST:.1%} each")
-    return " · ".join(part.replace(" ", "\N{NO-BREAK SPACE}") for part in told)
 
 
 def _list(so_far: Sequence[Step]) -> str:
     """L, best first; of a long one the top, the right ones and the one that entered."""
     now = so_far[-1]
     shares = {part.number: share for part, share in parts_of(so_far) if part}
+    rows = []
     # Sorting is stable: one that ties goes below those already there.
-    ranked = list(enumerate(sorted(so_far, key=lambda step: -step.p), start=1))
-    rows = [
-        _place(place, step, step is now, shares.get(step.number))
-        for place, step in ranked
-        if place <= PLACES or step.label == 1 or step is now
-    ]
-    left = len(ranked) - len(rows)
+    for place, step in enumerate(sorted(so_far, key=lambda step: -step.p), start=1):
+        if place > PLACES and step.label != 1 and step is not now:
+            continue
+        kind = KINDS[step.label].replace(" ", "&nbsp;")
+        kind = f'<b style="color:{GREEN}">{kind}</b>' if step.label == 1 else kind
+        track = bar(step.p, GREEN if step.label == 1 else GREY, 60)
+        track = f'<span style="display:inline-block;width:60px">{track}</span>'
+        share = shares.get(step.number)
+        part = "–" if share is None else f"{share:.0%}" if share >= LEAST else "&lt;1%"
+        text = ("<b>▶ enters now:</b> " if step is now else "") + escape(cut(step.text, CUT))
+        text = f'<div style="min-width:14em;overflow-wrap:anywhere">{text}</div>'
+        score = f"{number(step.p)}&nbsp;{track}"
+        rows.append([f"{place}", kind, f"{step.number}", score, part, text])
+    left = len(so_far) - len(rows)
     more = f"<p><small>{left} places of others left out.</small></p>" if left else ""
     head = ["place", "", "step", "P<sub>post</sub>", "in&nbsp;evidence", "candidate"]
     style = "text-align:left;font-weight:bold;padding-top:8px"
     caption = f'<div style="{style}">The list L after this step, best first</div>'
     return table(head, rows, caption) + more
-
-
-def _place(place: int, step: Step, now: bool, share: float | None) -> list[str]:
-    """The cells of a candidate in L; `share` is its share of the evidence, if it is in there."""
-    colour = GREEN if step.label == 1 else GREY
-    kind = KINDS[step.label].replace(" ", "&nbsp;")
-    kind = f'<b style="color:{GREEN}">{kind}</b>' if step.label == 1 else kind
-    track = f'<span style="display:inline-block;width:60px">{bar(step.p, colour, 60)}</span>'
-    score = f"{number(step.p)}&nbsp;{track}"
-    part = "–" if share is None else f"{share:.0%}" if share >= LEAST else "&lt;1%"
-    text = ("<b>▶ enters now:</b> " if now else "") + escape(_cut(step.text, CUT))
-    text = f'<div style="min-width:14em;overflow-wrap:anywhere">{text}</div>'
-    return [f"{place}", kind, f"{step.number}", score, part, text]

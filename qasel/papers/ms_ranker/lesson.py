@@ -1,5 +1,6 @@
 """Small helpers of the notebook: bridged answers, walks step by step, gradients of rewards."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from functools import partial
 from itertools import product
@@ -7,7 +8,6 @@ from itertools import product
 import numpy as np
 import pandas as pd
 import torch
-from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 from torch import Tensor
 
 from qasel.datasets.base import Question, Split
@@ -17,17 +17,17 @@ from qasel.papers import lesson as shared
 from qasel.papers.ms_ranker.ranker import MSRanker
 from qasel.papers.ms_ranker.recipes import PAPER
 from qasel.papers.ms_ranker.rewards import prefix_precisions, rewards
-from qasel.text import tokenize
+from qasel.text import content_words
 from qasel.training.batching import Batch
 
 chosen_recipes = partial(shared.chosen_recipes, PAPER)
 shapes, untrained = shared.shapes, shared.untrained
 
 
-def content_words(text: str) -> set[str]:
-    """The words of a text that are neither stop words nor punctuation."""
-    words = set(tokenize(text)) - ENGLISH_STOP_WORDS
-    return {word for word in words if any(c.isalnum() for c in word)}
+def _words(question: Question) -> tuple[set[str], list[set[str]]]:
+    """The content words of a question, and those of each of its right answers."""
+    right = (c.text for c in question.candidates if c.label == 1)
+    return set(content_words(question.text)), [set(content_words(text)) for text in right]
 
 
 def bridged(split: Split) -> Question:
@@ -39,8 +39,7 @@ def bridged(split: Split) -> Question:
     """
 
     def bridge(question: Question) -> int:
-        asked = content_words(question.text)
-        right = [content_words(c.text) for c in question.candidates if c.label == 1]
+        asked, right = _words(question)
         near = [words for words in right if words & asked]
         far = [words for words in right if not words & asked]
         return max((len(a & b) for a in near for b in far), default=0)
@@ -56,17 +55,17 @@ def links(question: Question) -> pd.DataFrame:
 
     In the order of the document; a right answer's words are held against the other right ones.
     """
-    asked = content_words(question.text)
+    asked, _ = _words(question)
     rows = []
     for candidate in sorted(question.candidates, key=lambda c: c.place):
-        own = content_words(candidate.text)
-        others = [c for c in question.candidates if c.label == 1 and c.id != candidate.id]
-        shared = set().union(*(content_words(c.text) for c in others)) & own
+        own = set(content_words(candidate.text))
+        others = (c for c in question.candidates if c.label == 1 and c.id != candidate.id)
+        theirs = {word for c in others for word in content_words(c.text)}
         rows.append(
             {
                 "right": "✓" if candidate.label == 1 else "",
                 "shared with the question": " ".join(sorted(own & asked)),
-                "shared with other right answers": " ".join(sorted(shared)),
+                "shared with other right answers": " ".join(sorted(own & theirs)),
                 "candidate": candidate.text,
             }
         )
@@ -78,8 +77,7 @@ def linked(split: Split) -> dict[str, int]:
     kinds = ("share a word with the question", "reached only by another answer", "share none")
     counts = dict.fromkeys(kinds, 0)
     for question in split:
-        asked = content_words(question.text)
-        right = [content_words(c.text) for c in question.candidates if c.label == 1]
+        asked, right = _words(question)
         near = [words for words in right if words & asked]
         for words in right:
             reached = any(words & other for other in near)
@@ -89,12 +87,11 @@ def linked(split: Split) -> dict[str, int]:
 
 def first_right(split: Split, run: Run) -> dict[int, int]:
     """Step at which the first right candidate enters, by a pre-ranker's run → questions."""
-    counts: dict[int, int] = {}
+    steps = []
     for question in split:
         order = sorted(question.candidates, key=lambda c: -run.scores[question.id][c.id])
-        step = next((i for i, c in enumerate(order, start=1) if c.label == 1), 0)
-        counts[step] = counts.get(step, 0) + 1
-    return counts
+        steps.append(next((i for i, c in enumerate(order, start=1) if c.label == 1), 0))
+    return dict(Counter(steps))
 
 
 @torch.inference_mode()
@@ -107,24 +104,23 @@ def walk(ranker: MSRanker, question: Question, gather: bool = True) -> pd.DataFr
     unlabelled candidates. `gather` False keeps the first evidence throughout.
     """
     data = ranker.encode(Split("asked", (question,)))
-    (ordered,) = data.split
     batch = data.batch(torch.tensor([0], device=ranker.device))
     found, alone = ranker.network(batch, gather=gather), ranker.network(batch, gather=False)
+    ranked = found.p_post, batch.labels, batch.mask
+    columns = {
+        "p": found.p_post,
+        "p_alone": alone.p_post,
+        "gate": found.gate,
+        "ap": prefix_precisions(*ranked),
+        "reward": rewards(*ranked, ranker.recipe.no_change),
+    }
+    candidates = data.split[0].candidates
     frame = pd.DataFrame(
-        {
-            "id": [c.id for c in ordered.candidates],
-            "text": [c.text for c in ordered.candidates],
-            "label": [c.label for c in ordered.candidates],
-            "p": found.p_post[0].float().cpu().numpy(),
-            "p_alone": alone.p_post[0].float().cpu().numpy(),
-            "gate": found.gate[0].float().cpu().numpy(),
-        }
+        {name: [getattr(c, name) for c in candidates] for name in ("id", "text", "label")}
     )
-    known = all(c.label is not None for c in ordered.candidates)
-    after = prefix_precisions(found.p_post, batch.labels, batch.mask)
-    earned = rewards(found.p_post, batch.labels, batch.mask, ranker.recipe.no_change)
-    frame["ap"] = after[0].cpu().numpy() if known else np.nan
-    frame["reward"] = earned[0].cpu().numpy() if known else np.nan
+    frame = frame.assign(**{name: values[0].cpu().numpy() for name, values in columns.items()})
+    if any(c.label is None for c in candidates):
+        frame[["ap", "reward"]] = np.nan
     return frame
 
 
@@ -135,19 +131,11 @@ def growing_list(keys: list[float], labels: list[int], no_change: float = 0.1) -
     after = prefix_precisions(*table, mask)
     earned = rewards(*table, mask, no_change)
     names = name(labels)
-    rows = []
-    for step in range(len(keys)):
-        order = sorted(range(step + 1), key=lambda i: -keys[i])
-        rows.append(
-            {
-                "enters": names[step],
-                "P_post": keys[step],
-                "L": " ".join(names[i] for i in order),
-                "AP": float(after[0, step]),
-                "reward": float(earned[0, step]),
-            }
-        )
-    return pd.DataFrame(rows, index=pd.RangeIndex(1, len(keys) + 1, name="step"))
+    frame = pd.DataFrame({"enters": names, "P_post": keys})
+    orders = (sorted(range(step + 1), key=lambda i: -keys[i]) for step in range(len(keys)))
+    frame["L"] = [" ".join(names[i] for i in order) for order in orders]
+    frame["AP"], frame["reward"] = after[0].tolist(), earned[0].tolist()
+    return frame.set_axis(pd.RangeIndex(1, len(keys) + 1, name="step"))
 
 
 def name(labels: Iterable[int]) -> list[str]:
@@ -199,32 +187,23 @@ def evidence_effect(ranker: MSRanker, split: Split) -> pd.DataFrame:
     Both are of one trained agent; "without" keeps its first evidence, the question itself.
     """
     data = ranker.encode(split)
-    runs = {
-        told: ranker.run_of(data, partial(_scores, ranker, gather=gather), told)
-        for told, gather in (("with", True), ("without", False))
-    }
+
+    def precision(gather: bool) -> pd.Series:
+        def scores(batch: Batch) -> Tensor:
+            log_p = ranker.network(batch, gather=gather).log_p
+            return log_p[..., 1] - log_p[..., 0]
+
+        run = ranker.run_of(data, scores, "walk")
+        return pd.Series(evaluate(run, data.split).per_question["map"])
+
+    frame = pd.DataFrame({"question": {q.id: q.text for q in data.split}})
+    found = {"with": precision(True), "without": precision(False)}
     with torch.inference_mode():
-        taken = []
-        for batch in data.batches(60):
-            taken += (ranker.network(batch).gate > 0).sum(1).tolist()
-    frame = pd.DataFrame(
-        {
-            "question": [q.text for q in data.split],
-            "evidence": taken,
-            **{
-                told: [evaluate(run, data.split).per_question["map"][q.id] for q in data.split]
-                for told, run in runs.items()
-            },
-        },
-        index=[q.id for q in data.split],
-    )
+        walks = [ranker.network(batch) for batch in data.batches(60)]
+    frame["evidence"] = [taken for walk in walks for taken in (walk.gate > 0).sum(1).tolist()]
+    frame = frame.assign(**found)
     frame["change"] = frame["with"] - frame["without"]
     return frame
-
-
-def _scores(ranker: MSRanker, batch: Batch, gather: bool) -> Tensor:
-    log_p = ranker.network(batch, gather=gather).log_p
-    return log_p[..., 1] - log_p[..., 0]
 
 
 def told_effect(frame: pd.DataFrame) -> Mapping[str, float]:

@@ -5,8 +5,6 @@ from torch import Tensor
 
 NO_CHANGE = 1e-9
 """Average precisions closer than this are the same."""
-
-
 NUMBERS = 1 << 25
 """Entries `[lists, steps, steps]` at once: long lists take many times their length in memory."""
 

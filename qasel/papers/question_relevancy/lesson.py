@@ -2,10 +2,12 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pandas as pd
+import seaborn
 import torch
 
 from qasel.datasets import PairTask
@@ -16,41 +18,34 @@ from qasel.papers import lesson as shared
 from qasel.papers.question_relevancy.ranker import RelevancyRanker
 from qasel.papers.question_relevancy.recipes import FOURTEEN, PAPER, RelevancyRecipe
 from qasel.papers.question_relevancy.tasks import MAIN_TASK
-from qasel.text import Vectors, load_vectors
+from qasel.text import Vectors
 from qasel.text.features.distances import COLUMNS, WORDS, distances_by_name
-from qasel.training.recipe import Recipe
+from qasel.widgets.base import cut
 
 REPRESENTATIONS = {"MeanEmb": "mean embedding", "Unigrams": "unigrams", "Trigrams": "trigrams"}
-HIT, MISS = BLUE, VERMILLION
+RELEVANT = {"relevant": BLUE, "irrelevant": VERMILLION}
 
-
-def chosen_recipes(systems: str, dataset: str, **settings: Any) -> dict[str, Recipe]:
-    """The recipes of the systems named (with commas between); see `teaching.chosen_recipes`."""
-    return shared.chosen_recipes(PAPER, systems, dataset, **settings)
+chosen_recipes = partial(shared.chosen_recipes, PAPER)
 
 
 def found_list(question: Question, longest: int = 200) -> pd.DataFrame:
     """A question's candidates in the search engine's order, cut to be read."""
     placed = sorted(question.candidates, key=lambda candidate: candidate.place)
-    return pd.DataFrame(
-        {
-            "found": [candidate.place + 1 for candidate in placed],
-            "relevant": ["yes" if candidate.label else "" for candidate in placed],
-            "question": [cut(candidate.text, longest) for candidate in placed],
-        }
-    ).set_index("found")
-
-
-def cut(text: str, longest: int) -> str:
-    """The beginning of a text."""
-    return text if len(text) <= longest else text[: longest - 1] + "…"
+    rows = [(c.place + 1, "yes" if c.label else "", cut(c.text, longest)) for c in placed]
+    return pd.DataFrame(rows, columns=["found", "relevant", "question"]).set_index("found")
 
 
 def ceiling(split: Split) -> float:
     """The MAP of a perfect ranking: below 1 where lists have nothing relevant."""
-    scores = [[float(candidate.label or 0) for candidate in q.candidates] for q in split]
+    perfect = np.concatenate([question.labels for question in split])
     with np.errstate(all="ignore"):
-        return evaluate(Run.from_scores(split, scores, "perfect"), split, "semeval").map
+        return evaluate(_run(split, perfect), split, "semeval").map
+
+
+def _run(split: Split, scores: np.ndarray) -> Run:
+    """The ranking by the scores of all pairs `[pairs]`."""
+    ends = np.cumsum([len(question.candidates) for question in split])[:-1]
+    return Run.from_scores(split, np.split(scores, ends), "scores")
 
 
 def by_hand(left: str, right: str) -> pd.DataFrame:
@@ -82,11 +77,6 @@ def table_of(values: Sequence[float]) -> pd.DataFrame:
     return frame.reindex(["cosine", "manhattan", "bhattacharyya", "euclidean", "jaccard"])
 
 
-def known_vectors(recipe: RelevancyRecipe) -> Vectors:
-    """All vectors of the recipe's set, for texts that a reader types."""
-    return load_vectors(recipe.vectors)
-
-
 def trigram_weights(text: str, corpus: Iterable[str], words: str) -> pd.DataFrame:
     """The trigrams of a text, heaviest first: how often, in how many texts, idf and weight.
 
@@ -113,23 +103,15 @@ def distances_of(
     """The fourteen distances of all pairs of a split, `[pairs, 14]`, with the idf of `train`."""
     left = [q.text for q in split for _ in q.candidates]
     right = [c.text for q in split for c in q.candidates]
-    return distances_by_name(
-        FOURTEEN,
-        (left, right),
-        vectors,
-        tuple(train.texts),
-        words=recipe.words,
-        trigrams=recipe.trigrams,
-    )
+    made_of = {"words": recipe.words, "trigrams": recipe.trigrams}
+    return distances_by_name(FOURTEEN, (left, right), vectors, tuple(train.texts), **made_of)
 
 
 def alone(split: Split, table: np.ndarray) -> pd.Series:
     """MAP of each distance as a ranker of its own: near is relevant (Jaccard: large is)."""
-    ends = np.cumsum([len(question.candidates) for question in split])[:-1]
     found = {}
-    for column, name in enumerate(FOURTEEN):
-        sign = 1 if name.startswith("jaccard") else -1
-        run = Run.from_scores(split, np.split(sign * table[:, column], ends), name)
+    for name, column in zip(FOURTEEN, table.T, strict=True):
+        run = _run(split, column if name.startswith("jaccard") else -column)
         found[name] = evaluate(run, split).map
     return pd.Series(found)
 
@@ -137,29 +119,33 @@ def alone(split: Split, table: np.ndarray) -> pd.Series:
 @house_style
 def seen_by_each(split: Split, table: np.ndarray) -> HouseFigure:
     """A panel for each distance: how it is spread over relevant and over other pairs."""
-    labels = np.array([candidate.label for q in split for candidate in q.candidates])
+    labels = np.concatenate([question.labels for question in split])
+    pairs = np.where(labels > 0, "relevant", "irrelevant")
     figure = new_figure(12.5, 6.6)
     grid = figure.subplots(3, 5)
+    for axes in grid.flat:
+        axes.set_axis_off()
     for line, name in zip(grid, REPRESENTATIONS, strict=True):
-        for axes in line:
-            axes.set_axis_off()
         for axes, column in zip(line, COLUMNS[name], strict=False):
             axes.set_axis_on()
-            low, high = np.percentile(table[:, column], [1, 99])
-            bins = np.linspace(low, high if high > low else low + 1, 16)
-            for label, shade in ((0, MISS), (1, HIT)):
-                chosen = np.clip(table[labels == label, column], low, high)
-                axes.hist(chosen, bins, density=True, histtype="stepfilled", color=shade, alpha=0.3)
-                axes.hist(chosen, bins, density=True, histtype="step", color=shade)
+            values = table[:, column].clip(*np.percentile(table[:, column], [1, 99]))
+            style = {
+                "hue": pairs,
+                "hue_order": RELEVANT,
+                "palette": RELEVANT,
+                "element": "step",
+                "alpha": 0.3,
+            }
+            shares = {"stat": "density", "common_norm": False, "bins": 15}
+            seaborn.histplot(x=values, ax=axes, legend=column == 0, **style, **shares)
             axes.set_title(FOURTEEN[column].replace(" ", "\n", 1), fontsize=10)
             axes.set_yticks([])
             axes.grid(visible=False)
             axes.set_ylabel("share of pairs" if axes is line[0] else "", fontsize=10)
             axes.locator_params(axis="x", nbins=4)
-    axes = grid[0][0]
-    for shade, told in ((HIT, "relevant"), (MISS, "irrelevant")):
-        axes.plot([], [], color=shade, label=told)
-    figure.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=2)
+    legend = grid[0][0].get_legend()
+    figure.legend(legend.legend_handles, RELEVANT, loc="outside lower center", ncols=2)
+    legend.remove()
     figure.suptitle("Fourteen ways to see a pair")
     return figure
 
@@ -172,14 +158,12 @@ def map_of_each(found: Mapping[str, pd.Series]) -> HouseFigure:
     axes = figure.subplots()
     shades = {"embedding": BLUE, "unigram": VERMILLION, "trigram": GREY}
     colours = [shades[name.split()[-1]] for name in order.index]
-    axes.barh(range(len(order)), order, color=colours, height=0.7)
-    axes.set_yticks(range(len(order)), order.index)
+    axes.barh(order.index, order, color=colours, height=0.7)
     axes.grid(visible=False, axis="y")
     for name, score in found["lines"].items():
         axes.axvline(score, color=GREY, linestyle="--", linewidth=1.2)
-        axes.annotate(
-            f" {name}", (score, len(order) - 0.4), color=GREY, fontsize=10, rotation=30, va="bottom"
-        )
+        text: dict[str, Any] = {"color": GREY, "fontsize": 10, "rotation": 30, "va": "bottom"}
+        axes.annotate(f" {name}", (score, len(order) - 0.4), **text)
     axes.set_xlabel("MAP")
     return figure
 
@@ -195,23 +179,20 @@ def task_examples(task: PairTask, each: int = 1, longest: int = 90) -> pd.DataFr
 
 def shapes(ranker: RelevancyRanker) -> pd.DataFrame:
     """The weights of a network, one a line."""
-    named = dict(ranker.network.named_parameters())
-    return shared.shapes(**named)
+    return shared.shapes(**dict(ranker.network.named_parameters()))
 
 
 @torch.inference_mode()
 def decomposed(ranker: RelevancyRanker, split: Split) -> pd.Series:
     """MAP lost on a split when one distance is held at its mean, by distance."""
     pairs = ranker.encode(split)
-    ends = np.cumsum([len(question.candidates) for question in split])[:-1]
 
     def score(features: torch.Tensor) -> float:
         log_p = ranker.network.own[MAIN_TASK](ranker.network.shared(features)).log_softmax(-1)
         odds = (log_p[:, 1] - log_p[:, 0]).double().cpu().numpy()
-        return evaluate(Run.from_scores(split, np.split(odds, ends), "held"), split).map
+        return evaluate(_run(split, odds), split).map
 
-    whole = score(pairs.features)
-    lost = {}
+    whole, lost = score(pairs.features), {}
     for column, name in enumerate(ranker.recipe.features):
         held = pairs.features.clone()
         held[:, column] = 0

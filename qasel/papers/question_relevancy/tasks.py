@@ -83,14 +83,12 @@ class TaskData:
 
     def batches(self, size: int, shuffle: torch.Generator | None = None) -> Iterator[TaskBatch]:
         """Batches of `size` pairs a task, in order or shuffled by a (CPU) generator."""
-        order = {name: self._drawn(len(pairs), shuffle) for name, pairs in self.tasks.items()}
+        orders = {}
+        for name, pairs in self.tasks.items():
+            count = len(pairs)
+            order = torch.randperm(count, generator=shuffle) if shuffle else torch.arange(count)
+            orders[name] = order.repeat(-(-len(self) // count))[: len(self)].to(self.device)
         for start in range(0, len(self), size):
-            chosen = {name: rows[start : start + size] for name, rows in order.items()}
+            chosen = {name: order[start : start + size] for name, order in orders.items()}
             parts = {name: self.tasks[name].of(rows) for name, rows in chosen.items()}
             yield TaskBatch(chosen[MAIN_TASK], parts)
-
-    def _drawn(self, pairs: int, shuffle: torch.Generator | None) -> Tensor:
-        order = torch.arange(pairs)
-        if shuffle is not None:
-            order = torch.randperm(pairs, generator=shuffle)
-        return order.repeat(-(-len(self) // pairs))[: len(self)].to(self.device)

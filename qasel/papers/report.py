@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping
 
 import pandas as pd
 
-from qasel.figures.bars import paper_against_ours
+from qasel.figures.charts import paper_against_ours
 from qasel.figures.style import HouseFigure
 from qasel.results import Room
 from qasel.results.tables import comparison

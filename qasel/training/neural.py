@@ -14,12 +14,11 @@ from torch import Tensor, nn
 from qasel.datasets.base import Candidate, Question, Split
 from qasel.errors import QaselError
 from qasel.evaluation import Run, evaluate
-from qasel.products import by_onednn
+from qasel.onednn import by_onednn
 from qasel.rankers import BASELINES, RandomRanker
 from qasel.rankers.base import History, as_split
 from qasel.text import Vectors, Vocabulary, tokenize
-from qasel.text.contextual import contextual_vectors
-from qasel.text.encoders import Encoder, Subwords, load_encoder, own_fingerprint
+from qasel.text.encoders import Encoder, Subwords, contextual_vectors, load_encoder, own_fingerprint
 from qasel.training import checkpoint
 from qasel.training.batching import Batch, EncodedSplit, PairedSplit, Tile
 from qasel.training.devices import seed_all

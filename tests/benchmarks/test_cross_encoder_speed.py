@@ -15,8 +15,8 @@ from torch import nn
 
 from qasel.datasets import load_dataset
 from qasel.errors import QaselError
+from qasel.onednn import by_onednn
 from qasel.papers.yardsticks import ranker, recipe
-from qasel.products import by_onednn
 from qasel.text import Vectors
 from qasel.training.batching import EncodedSplit, PairedSplit
 

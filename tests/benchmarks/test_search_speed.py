@@ -4,8 +4,8 @@ import time
 
 import numpy as np
 
+from qasel.papers.latent_structured.learners import EXACT, one_epoch
 from qasel.papers.latent_structured.lesson import seconds
-from qasel.papers.latent_structured.perceptron import EXACT, one_epoch
 from qasel.training.loss_augmented import harmonic
 
 

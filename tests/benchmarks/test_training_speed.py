@@ -17,8 +17,8 @@ from torch.nn import functional as F
 
 from qasel.datasets import load_dataset
 from qasel.errors import QaselError
+from qasel.onednn import by_onednn
 from qasel.papers.hierarchical_ranking import HierarchicalRanker, recipe
-from qasel.products import by_onednn
 from qasel.text import Vocabulary, load_vectors, tokenize
 from qasel.training.batching import EncodedSplit
 from qasel.training.losses import list_loss

@@ -5,9 +5,8 @@ from ledger_rows import entry, runs_of
 
 from qasel.errors import QaselError
 from qasel.figures import compare
-from qasel.figures.differences import Difference, differences
-from qasel.figures.grid import WIDEST, grid
-from qasel.figures.scatter import (
+from qasel.figures.charts import WIDEST, Difference, differences, grid
+from qasel.figures.compare import (
     NAMED,
     Point,
     agreement,

@@ -5,7 +5,7 @@ import torch
 from test_widgets_paper1 import make_ranker, make_split
 
 from qasel.papers import latent_structured, ms_ranker
-from qasel.papers.latent_structured.kernel_svm import KernelSvm
+from qasel.papers.latent_structured.learners import KernelSvm
 from qasel.papers.ms_ranker.ranker import PreRanking
 from qasel.text import Vectors
 

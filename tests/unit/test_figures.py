@@ -10,10 +10,9 @@ from test_tables import row
 
 from qasel.errors import QaselError
 from qasel.figures import style
-from qasel.figures.bars import paper_against_ours
+from qasel.figures.charts import heatmap, paper_against_ours
 from qasel.figures.curves import curves
 from qasel.figures.diagrams import Arrow, Box, Diagram, diagrams
-from qasel.figures.heatmap import heatmap
 from qasel.papers.hierarchical_ranking import ROOM, SCHEMES, VARIANTS, recipe
 from qasel.papers.hierarchical_ranking import report as claims
 from qasel.papers.hierarchical_ranking.report import (

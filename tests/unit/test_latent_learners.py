@@ -15,11 +15,19 @@ from qasel.papers.latent_structured import PairCNN, StructuredRanker, load, rank
 from qasel.papers.latent_structured import lesson as drawings
 from qasel.papers.latent_structured import lesson as teaching
 from qasel.papers.latent_structured.cnn import PairNetwork
-from qasel.papers.latent_structured.cutting_plane import Cuts, structural_svm
-from qasel.papers.latent_structured.kernel_svm import KernelSvm
+from qasel.papers.latent_structured.learners import (
+    EXACT,
+    Cuts,
+    KernelSvm,
+    correct_tops,
+    learn,
+    lssvm,
+    one_epoch,
+    structural_svm,
+    svm_map,
+    violating_tops,
+)
 from qasel.papers.latent_structured.lists import Lists, first_candidates
-from qasel.papers.latent_structured.margin import correct_tops, lssvm, svm_map, violating_tops
-from qasel.papers.latent_structured.perceptron import EXACT, learn, one_epoch
 from qasel.papers.latent_structured.recipes import FOLDS, articles, fold_of
 from qasel.text import Vectors, Vocabulary, tokenize
 from qasel.text.features import documents

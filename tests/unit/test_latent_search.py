@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from qasel.errors import QaselError
 from qasel.papers.latent_structured import most_violating
-from qasel.papers.latent_structured.margin import yue_rankings
+from qasel.papers.latent_structured.learners import yue_rankings
 from qasel.training.loss_augmented import ap_loss_of, best_rankings, harmonic, structured_hinge
 
 

@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch.nn import functional as F
 
-from qasel.layers.max_over_time import MaxOverTime, dense_max
+from qasel.layers.convolution import MaxOverTime, dense_max
 
 
 def slow(words, length, layer):
@@ -59,7 +59,7 @@ def test_dense_path_of_the_gpu_equals_the_cpu_path(case):
 def test_more_words_than_one_product_holds(case, monkeypatch):
     words, length, layer = case
     whole = layer(words, length)
-    monkeypatch.setattr("qasel.layers.max_over_time.ROWS", 4)
+    monkeypatch.setattr("qasel.layers.convolution.ROWS", 4)
     torch.testing.assert_close(layer(words, length), whole)
 
 

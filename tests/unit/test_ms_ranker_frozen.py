@@ -16,8 +16,7 @@ from qasel.papers.ms_ranker import ROOM, load, ranker, recipe
 from qasel.papers.ms_ranker.recipes import FROZEN
 from qasel.results.tables import comparison, provenance
 from qasel.text import Vectors
-from qasel.text.contextual import contextual_vectors
-from qasel.text.encoders import Encoder, load_encoder
+from qasel.text.encoders import Encoder, contextual_vectors, load_encoder
 
 pytest.importorskip("transformers", reason="needs the extra `transformers`")
 

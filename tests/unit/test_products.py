@@ -5,8 +5,8 @@ import os
 import pytest
 import torch
 
-from qasel import products
-from qasel.products import by_onednn
+from qasel import onednn as products
+from qasel.onednn import by_onednn
 
 
 def precision():

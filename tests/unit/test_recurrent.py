@@ -8,8 +8,7 @@ import torch
 from torch import nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
-from qasel.layers.gru import all_states
-from qasel.layers.lstm import last_states
+from qasel.layers.recurrent import all_states, last_states
 from qasel.papers.question_relevancy.model import PairLSTM
 
 SIZE, HIDDEN = 7, 6

@@ -115,7 +115,7 @@ def test_products_are_onednns_forward_backward_and_in_ranking(folder, monkeypatc
     matmul = getattr(torch.backends.mkldnn, "matmul", None)
     if matmul is None:
         pytest.skip("this torch has no choice of a library for float32 products")
-    monkeypatch.setattr("qasel.products._exact", lambda: True)
+    monkeypatch.setattr("qasel.onednn._exact", lambda: True)
     before = matmul.fp32_precision
     system, seen = make(folder), {}
     build = system.build

@@ -9,7 +9,7 @@ import torch
 from numba import njit, prange
 from torch import Tensor
 
-from qasel.layers.compiled import take_torchs_threads
+from qasel.layers.recurrent import take_torchs_threads
 
 
 def largest_windows(

@@ -13,8 +13,8 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from qasel.layers import masked_max, masked_softmax, on_real
-from qasel.layers.gru import all_states
 from qasel.layers.pair_encoder import PairEncoder
+from qasel.layers.recurrent import all_states
 from qasel.text.encoders import Encoder
 from qasel.training.batching import Batch, Tile
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import torch
 from torch import Tensor, nn
 
-from qasel.layers.lstm import last_states
+from qasel.layers.recurrent import last_states
 from qasel.papers.question_relevancy.tasks import MAIN_TASK, Pairs, Texts
 
 

@@ -21,8 +21,8 @@ from numba import njit, prange
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from qasel.layers.compiled import take_torchs_threads
-from qasel.products import by_onednn
+from qasel.layers.recurrent import take_torchs_threads
+from qasel.onednn import by_onednn
 
 ROWS = 256
 """Words a matrix product: its result stays in the cache for the pass that reads it."""

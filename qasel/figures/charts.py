@@ -1,0 +1,321 @@
+"""Charts that several papers use: dots with intervals, heat maps, tables of numbers."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+
+from qasel.errors import QaselError
+from qasel.evaluation import Scores, bootstrap_interval
+from qasel.figures.style import BLUE, GREY, INK, PALE, HouseFigure, colour, house_style, new_figure
+from qasel.results.tables import FEWEST
+
+
+@house_style
+def paper_against_ours(
+    frame: pd.DataFrame,
+    *,
+    title: str | None = None,
+    allowed: float = 0.01,
+) -> HouseFigure:
+    """A panel for each data set and metric of a comparison, its rows from top to bottom.
+
+    shade = colour(getattr(line, "system", line.row))
+    if pd.notna(line.interval) and line.runs >= FEWEST:
+    """
+    rows = list(dict.fromkeys(frame["row"]))
+    panels = list(dict.fromkeys(zip(frame["data"], frame["measure"], strict=True)))
+    width = max(2.4 + 2.9 * len(panels), 0.15 * len(title or ""))
+    figure = new_figure(width, 1.9 + 0.4 * len(rows))
+    grid = figure.subplots(1, len(panels), sharey=True, squeeze=False)[0]
+    for axes, (data, measure) in zip(grid, panels, strict=True):
+        part = frame[(frame["data"] == data) & (frame["measure"] == measure)]
+        for line in part.itertuples():
+            _draw(axes, rows.index(line.row), line, allowed)
+        axes.set_title(f"{data}, {measure}")
+        axes.grid(visible=False, axis="y")
+        axes.tick_params(axis="y", length=0)
+        axes.spines["left"].set_visible(False)
+        axes.locator_params(axis="x", nbins=4)
+    grid[0].set_yticks(range(len(rows)), rows)
+    grid[0].set_ylim(len(rows) - 0.4, -0.6)
+    figure.legend(
+        handles=_legend(frame, allowed), loc="outside lower center", ncols=int(width / 2.7)
+    )
+    if title:
+        figure.suptitle(title, wrap=True)
+    return figure
+
+
+def _draw(axes: Axes, y: int, line: Any, allowed: float) -> None:
+    axes.fill_betweenx([y - 0.28, y + 0.28], line.paper - allowed, line.paper, color=PALE, lw=0)
+    axes.plot([line.paper] * 2, [y - 0.28, y + 0.28], color=INK, linewidth=2)
+    if pd.isna(line.ours):
+        axes.annotate(
+            line.verdict,
+            (line.paper, y),
+            xytext=(6, 0),
+            textcoords="offset points",
+            va="center",
+            color=GREY,
+            fontsize=10,
+        )
+        return
+    shade = colour(getattr(line, "system", line.row))
+    if pd.notna(line.interval) and line.runs >= FEWEST:
+        ends = [line.ours - line.interval, line.ours + line.interval]
+        axes.plot(ends, [y, y], color=shade, linewidth=2.5, solid_capstyle="butt")
+    face = "white" if line.verdict == "below" else shade
+    axes.plot(line.ours, y, "o", markersize=8.5, markeredgewidth=2, color=shade, mfc=face, zorder=5)
+
+
+def _legend(frame: pd.DataFrame, allowed: float) -> list[Line2D | Patch]:
+    """Only what the figure shows."""
+    dot: dict[str, Any] = {
+        "color": GREY,
+        "marker": "o",
+        "linestyle": "",
+        "markersize": 8.5,
+        "markeredgewidth": 2,
+    }
+    handles: list[Line2D | Patch] = [
+        Line2D([], [], color=INK, marker="|", linestyle="", markersize=14, mew=2, label="paper"),
+        Patch(color=PALE, label=f"up to {allowed:g} below"),
+    ]
+    verdicts = set(frame["verdict"])
+    if "reproduced" in verdicts:
+        handles.append(Line2D([], [], **dot, label="ours, reproduced"))
+    if "below" in verdicts:
+        handles.append(Line2D([], [], **dot, mfc="white", label="ours, below"))
+    if (frame["interval"].notna() & (frame["runs"] >= FEWEST)).any():
+        told = f"95 % interval, from {FEWEST} seeds on"
+        handles.append(Line2D([], [], color=GREY, linewidth=2.5, label=told))
+    return handles
+
+
+NUMBERS = 16
+"""At most this many columns leave room for numbers in the cells."""
+
+
+@house_style
+def heatmap(
+    weights: Any,
+    rows: Sequence[str],
+    columns: Sequence[str],
+    *,
+    title: str | None = None,
+    row_label: str = "question",
+    column_label: str = "answer",
+    label: str = "weight",
+) -> HouseFigure:
+    """Weights `[rows, columns]`, 0 in white; in small tables with their numbers.
+
+    `weights` is an array or a tensor on the CPU; a table of other shape is refused.
+    """
+    table = np.asarray(weights, dtype=float)
+    if table.shape != (len(rows), len(columns)):
+        raise QaselError(
+            f"weights of shape {table.shape} for {len(rows)} rows and {len(columns)} columns"
+        )
+    numbers = len(columns) <= NUMBERS
+    cell = 0.56 if numbers else 0.32
+    figure = new_figure(
+        max(5.0, 2.6 + cell * len(columns)), max(2.6, 1.9 + (0.42 if numbers else 0.34) * len(rows))
+    )
+    axes = figure.subplots()
+    top = max(float(table.max(initial=0.0)), 1e-9)
+    image = axes.imshow(table, cmap="Blues", vmin=0, vmax=top, aspect="auto")
+    axes.set_xticks(range(len(columns)), columns, rotation=55, ha="right", rotation_mode="anchor")
+    axes.set_yticks(range(len(rows)), rows)
+    axes.set_xticks(np.arange(len(columns) + 1) - 0.5, minor=True)
+    axes.set_yticks(np.arange(len(rows) + 1) - 0.5, minor=True)
+    axes.grid(visible=False)
+    axes.grid(which="minor", color="white", linewidth=1)
+    axes.tick_params(which="both", length=0)
+    axes.spines[:].set_visible(False)
+    axes.set_xlabel(column_label, color=GREY)
+    axes.set_ylabel(row_label, color=GREY)
+    if numbers:
+        for (i, j), value in np.ndenumerate(table):
+            if value >= 0.005:
+                shade = "white" if value > 0.6 * top else "black"
+                axes.text(j, i, f"{value:.2f}", ha="center", va="center", color=shade, fontsize=9)
+    figure.colorbar(image, ax=axes, label=label, pad=0.02)
+    if title:
+        axes.set_title(title)
+    return figure
+
+
+WIDEST = 9.5
+"""Inches; a page shrinks what is wider, and its letters with it."""
+DARK = 0.6
+"""Share of the scale above which the number in a cell is white."""
+
+
+@house_style
+def grid(
+    values: Sequence[Sequence[float | None]],
+    rows: Sequence[str],
+    columns: Sequence[str],
+    *,
+    title: str | None = None,
+    note: str = "",
+) -> HouseFigure:
+    """Values `[rows, columns]` as numbers, shaded from the lowest to the highest of their column.
+
+    None is a missing one, shown as a dash. A table of other shape is refused.
+    """
+    if not rows or not columns:
+        raise QaselError("nothing to draw: there are no systems, or no data sets")
+    table = np.array(values, dtype=float).reshape(len(values), -1)
+    if table.shape != (len(rows), len(columns)):
+        raise QaselError(
+            f"values of shape {table.shape} for {len(rows)} rows and {len(columns)} columns"
+        )
+    longest = max(map(len, rows))
+    wide = max(len(part) for column in columns for part in column.split("\n"))
+    width = 0.8 + 0.095 * longest + max(1.0, 0.105 * wide) * len(columns)
+    figure = new_figure(min(WIDEST, max(width, 0.085 * len(note))), 1.5 + 0.33 * len(rows))
+    axes = figure.subplots()
+    shares = _shares(table)
+    axes.imshow(np.ma.masked_invalid(shares), cmap="Blues", vmin=-0.15, vmax=1.1, aspect="auto")
+    for (i, j), value in np.ndenumerate(table):
+        missing = np.isnan(value)
+        shade = GREY if missing else "white" if shares[i, j] > DARK else "black"
+        told = "–" if missing else f"{value:.3f}"
+        axes.text(j, i, told, ha="center", va="center", color=shade, fontsize=10)
+    axes.xaxis.tick_top()
+    axes.set_xticks(range(len(columns)), columns)
+    axes.set_yticks(range(len(rows)), rows)
+    axes.set_xticks(np.arange(len(columns) + 1) - 0.5, minor=True)
+    axes.set_yticks(np.arange(len(rows) + 1) - 0.5, minor=True)
+    axes.grid(visible=False)
+    axes.grid(which="minor", color="white", linewidth=2)
+    axes.tick_params(which="both", length=0)
+    axes.spines[:].set_visible(False)
+    if note:
+        figure.supxlabel(note, fontsize=10, color=GREY)
+    if title:
+        figure.suptitle(title)
+    return figure
+
+
+def _shares(table: np.ndarray) -> np.ndarray:
+    """Where each value lies between the least (0) and the greatest (1) of its column."""
+    known = np.ma.masked_invalid(table)
+    low, high = known.min(axis=0), known.max(axis=0)
+    spread = np.ma.where(high > low, high - low, 1.0)
+    return ((known - low) / spread).filled(np.nan)
+
+
+HEADING: dict[str, Any] = {
+    "weight": "bold",
+    "bbox": {"facecolor": "white", "linewidth": 0, "pad": 1},
+}
+SHORT = 20
+"""Lines above which there are two columns: a slide is wider than high."""
+LINE, GROUP = 0.8, 1.3
+"""Heights of a line, and of a group's name with the gap below the group."""
+
+
+class Difference(NamedTuple):
+    """A difference, the ends of its interval, whether a test found it, and other seeds too."""
+
+    group: str
+    name: str
+    value: float
+    low: float
+    high: float
+    found: bool
+    clear: bool
+
+
+@house_style
+def differences(
+    lines: Sequence[Difference], *, xlabel: str, note: str, title: str | None = None
+) -> HouseFigure:
+    """A dot and an interval a line, blue where a test found the difference, full where clear.
+
+    Lines of a group stand together under its name, in two columns where there are many.
+    """
+    groups: dict[str, list[Difference]] = {}
+    for line in lines:
+        groups.setdefault(line.group, []).append(line)
+    columns = _balanced(list(groups.values())) if len(lines) > SHORT else [list(groups.values())]
+    height = max(map(_height, columns))
+    figure = new_figure(9.0 if len(columns) == 1 else 13.0, 1.8 + 0.35 * height)
+    row = figure.subplots(1, len(columns), sharex=True, squeeze=False)[0]
+    for axes, column in zip(row, columns, strict=True):
+        _differences_draw(axes, column, height)
+        axes.set_xlabel(xlabel)
+    dot: dict[str, Any] = {"marker": "o", "linestyle": "", "markersize": 8, "markeredgewidth": 2}
+    handles = [
+        Line2D([], [], color=BLUE, **dot, label="significant, corrected, and clear over seeds"),
+        Line2D([], [], color=BLUE, mfc="white", **dot, label="significant over questions only"),
+        Line2D([], [], color=GREY, mfc="white", **dot, label="not"),
+    ]
+    figure.legend(handles=handles, loc="outside lower center", ncols=3, title=note)
+    if title:
+        figure.suptitle(title)
+    return figure
+
+
+def _height(groups: Sequence[Sequence[Difference]]) -> float:
+    return sum(GROUP + LINE * len(group) for group in groups)
+
+
+def _balanced(groups: list[list[Difference]]) -> list[list[list[Difference]]]:
+    """Two columns, in order, the higher of them as low as it can be."""
+    cuts = range(1, len(groups))
+    cut = min(cuts, key=lambda cut: max(_height(groups[:cut]), _height(groups[cut:])), default=0)
+    return [groups[:cut], groups[cut:]] if cut else [groups]
+
+
+def _differences_draw(axes: Axes, groups: Sequence[Sequence[Difference]], height: float) -> None:
+    """One column from the top down."""
+    y, names, places = 0.0, [], []
+    for group in groups:
+        name = group[0].group
+        axes.text(0.0, y, name, transform=axes.get_yaxis_transform(), va="center", **HEADING)
+        y += 1
+        for line in group:
+            shade = BLUE if line.found else GREY
+            face = shade if line.clear else "white"
+            axes.plot([line.low, line.high], [y, y], color=shade, linewidth=2)
+            axes.plot(line.value, y, "o", color=shade, mfc=face, markersize=8, markeredgewidth=2)
+            names.append(line.name)
+            places.append(y)
+            y += LINE
+        y += GROUP - 1
+    axes.axvline(0, color=GREY, linewidth=1)
+    axes.set_yticks(places, names)
+    axes.set_ylim(height - GROUP + 1, -0.7)
+    axes.grid(visible=False, axis="y")
+    axes.locator_params(axis="x", nbins=8)
+    axes.tick_params(axis="y", length=0)
+    axes.spines["left"].set_visible(False)
+
+
+@house_style
+def spread(scores: Mapping[str, Scores]) -> HouseFigure:
+    """The average precision of every question as a dot, the mean with its interval on top."""
+    figure = new_figure(10, 1.2 + 0.5 * len(scores))
+    axes = figure.subplots()
+    generator = np.random.default_rng(0)
+    for y, (name, found) in enumerate(scores.items()):
+        values = np.array(list(found.per_question["map"].values()))
+        shade = colour(name.partition(" ·")[0])
+        shaken = y + generator.uniform(-0.3, 0.3, len(values))
+        axes.scatter(values, shaken, s=14, color=shade, alpha=0.35, linewidths=0)
+        low, high = bootstrap_interval(values)
+        axes.plot([low, high], [y, y], color=shade, linewidth=3, solid_capstyle="butt")
+        axes.plot(found.map, y, "o", color=shade, markersize=9, markeredgecolor="white")
+    axes.set_yticks(range(len(scores)), list(scores))
+    axes.set_ylim(len(scores) - 0.5, -0.5)
+    axes.set_xlabel("average precision of a question; the mean with its 95 % interval")
+    axes.grid(visible=False, axis="y")
+    return figure

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
@@ -24,8 +25,8 @@ def paper_against_ours(
 ) -> HouseFigure:
     """A panel for each data set and metric of a comparison, its rows from top to bottom.
 
-    shade = colour(getattr(line, "system", line.row))
-    if pd.notna(line.interval) and line.runs >= FEWEST:
+    Each row has a line at the paper's number, a pale band down to `allowed` below it, and our
+    mean as a dot with its 95 % interval, hollow where the verdict is "below".
     """
     rows = list(dict.fromkeys(frame["row"]))
     panels = list(dict.fromkeys(zip(frame["data"], frame["measure"], strict=True)))
@@ -99,6 +100,27 @@ def _legend(frame: pd.DataFrame, allowed: float) -> list[Line2D | Patch]:
 
 NUMBERS = 16
 """At most this many columns leave room for numbers in the cells."""
+WIDEST = 9.5
+"""Inches; a page shrinks what is wider, and its letters with it."""
+
+
+def _cells(
+    axes: Axes, table: np.ndarray, names: tuple[Sequence[str], Sequence[str]], **how: Any
+) -> None:
+    """A heat map `[rows, columns]` in blue with white lines between the cells."""
+    rows, columns = names
+    if table.shape != (len(rows), len(columns)):
+        raise QaselError(
+            f"a table of shape {table.shape} for {len(rows)} rows and {len(columns)} columns"
+        )
+    sns.heatmap(
+        table, ax=axes, cmap="Blues", linewidths=1, linecolor="white", fmt="",
+        xticklabels=list(columns), yticklabels=list(rows), **how,
+    )  # fmt: skip
+    axes.tick_params(length=0)
+    axes.tick_params(axis="y", rotation=0)
+    for text, value in zip(axes.texts, table.flat, strict=False):
+        text.set_color("white" if value > 0.6 * how["vmax"] else INK)  # seaborn's turn too early
 
 
 @house_style
@@ -114,46 +136,26 @@ def heatmap(
 ) -> HouseFigure:
     """Weights `[rows, columns]`, 0 in white; in small tables with their numbers.
 
-    `weights` is an array or a tensor on the CPU; a table of other shape is refused.
+    `weights` is an array or a tensor on the CPU. Raises `QaselError` for another shape.
     """
     table = np.asarray(weights, dtype=float)
-    if table.shape != (len(rows), len(columns)):
-        raise QaselError(
-            f"weights of shape {table.shape} for {len(rows)} rows and {len(columns)} columns"
-        )
     numbers = len(columns) <= NUMBERS
-    cell = 0.56 if numbers else 0.32
-    figure = new_figure(
-        max(5.0, 2.6 + cell * len(columns)), max(2.6, 1.9 + (0.42 if numbers else 0.34) * len(rows))
-    )
+    across, down = (0.56, 0.42) if numbers else (0.32, 0.34)
+    size = max(5.0, 2.6 + across * len(columns)), max(2.6, 1.9 + down * len(rows))
+    figure = new_figure(*size)
     axes = figure.subplots()
-    top = max(float(table.max(initial=0.0)), 1e-9)
-    image = axes.imshow(table, cmap="Blues", vmin=0, vmax=top, aspect="auto")
-    axes.set_xticks(range(len(columns)), columns, rotation=55, ha="right", rotation_mode="anchor")
-    axes.set_yticks(range(len(rows)), rows)
-    axes.set_xticks(np.arange(len(columns) + 1) - 0.5, minor=True)
-    axes.set_yticks(np.arange(len(rows) + 1) - 0.5, minor=True)
-    axes.grid(visible=False)
-    axes.grid(which="minor", color="white", linewidth=1)
-    axes.tick_params(which="both", length=0)
-    axes.spines[:].set_visible(False)
+    told = np.where(table >= 0.005, np.char.mod("%.2f", table), "")
+    _cells(
+        axes, table, (rows, columns), vmin=0, vmax=max(float(table.max(initial=0.0)), 1e-9),
+        annot=told if numbers else None, annot_kws={"fontsize": 9},
+        cbar_kws={"label": label, "pad": 0.02},
+    )  # fmt: skip
+    axes.set_xticks(axes.get_xticks(), columns, rotation=55, ha="right", rotation_mode="anchor")
     axes.set_xlabel(column_label, color=GREY)
     axes.set_ylabel(row_label, color=GREY)
-    if numbers:
-        for (i, j), value in np.ndenumerate(table):
-            if value >= 0.005:
-                shade = "white" if value > 0.6 * top else "black"
-                axes.text(j, i, f"{value:.2f}", ha="center", va="center", color=shade, fontsize=9)
-    figure.colorbar(image, ax=axes, label=label, pad=0.02)
     if title:
         axes.set_title(title)
     return figure
-
-
-WIDEST = 9.5
-"""Inches; a page shrinks what is wider, and its letters with it."""
-DARK = 0.6
-"""Share of the scale above which the number in a cell is white."""
 
 
 @house_style
@@ -167,49 +169,31 @@ def grid(
 ) -> HouseFigure:
     """Values `[rows, columns]` as numbers, shaded from the lowest to the highest of their column.
 
-    None is a missing one, shown as a dash. A table of other shape is refused.
+    None is a missing one, shown as a dash. Raises `QaselError` for an empty table and another
+    shape.
     """
     if not rows or not columns:
         raise QaselError("nothing to draw: there are no systems, or no data sets")
     table = np.array(values, dtype=float).reshape(len(values), -1)
-    if table.shape != (len(rows), len(columns)):
-        raise QaselError(
-            f"values of shape {table.shape} for {len(rows)} rows and {len(columns)} columns"
-        )
-    longest = max(map(len, rows))
     wide = max(len(part) for column in columns for part in column.split("\n"))
-    width = 0.8 + 0.095 * longest + max(1.0, 0.105 * wide) * len(columns)
+    width = 0.8 + 0.095 * max(map(len, rows)) + max(1.0, 0.105 * wide) * len(columns)
     figure = new_figure(min(WIDEST, max(width, 0.085 * len(note))), 1.5 + 0.33 * len(rows))
     axes = figure.subplots()
-    shares = _shares(table)
-    axes.imshow(np.ma.masked_invalid(shares), cmap="Blues", vmin=-0.15, vmax=1.1, aspect="auto")
-    for (i, j), value in np.ndenumerate(table):
-        missing = np.isnan(value)
-        shade = GREY if missing else "white" if shares[i, j] > DARK else "black"
-        told = "–" if missing else f"{value:.3f}"
-        axes.text(j, i, told, ha="center", va="center", color=shade, fontsize=10)
+    known = np.ma.masked_invalid(table)
+    low, high = known.min(axis=0), known.max(axis=0)
+    shares = (known - low) / np.ma.where(high > low, high - low, 1.0)
+    told = np.where(np.isnan(table), "–", np.char.mod("%.3f", table))
+    _cells(
+        axes, shares.filled(-0.15), (rows, columns), vmin=-0.15, vmax=1.1, cbar=False,
+        annot=told, annot_kws={"fontsize": 10},
+    )  # fmt: skip
     axes.xaxis.tick_top()
-    axes.set_xticks(range(len(columns)), columns)
-    axes.set_yticks(range(len(rows)), rows)
-    axes.set_xticks(np.arange(len(columns) + 1) - 0.5, minor=True)
-    axes.set_yticks(np.arange(len(rows) + 1) - 0.5, minor=True)
-    axes.grid(visible=False)
-    axes.grid(which="minor", color="white", linewidth=2)
-    axes.tick_params(which="both", length=0)
-    axes.spines[:].set_visible(False)
+    axes.tick_params(length=0)
     if note:
         figure.supxlabel(note, fontsize=10, color=GREY)
     if title:
         figure.suptitle(title)
     return figure
-
-
-def _shares(table: np.ndarray) -> np.ndarray:
-    """Where each value lies between the least (0) and the greatest (1) of its column."""
-    known = np.ma.masked_invalid(table)
-    low, high = known.min(axis=0), known.max(axis=0)
-    spread = np.ma.where(high > low, high - low, 1.0)
-    return ((known - low) / spread).filled(np.nan)
 
 
 HEADING: dict[str, Any] = {

@@ -38,8 +38,8 @@ def test_the_grid_shows_numbers_and_dashes():
     assert [label.get_text() for label in axes.get_yticklabels()] == ["A", "B"]
     assert axes.get_xticklabels()[0].get_text() == "WikiQA\n(answered)\n2"
     # Each column has a scale of its own; a column of one value is at its lower end.
-    (image,) = axes.get_images()
-    assert image.get_array().filled(np.nan).tolist()[0] == [1.0, 0.0]
+    (cells,) = axes.collections
+    assert np.asarray(cells.get_array()).reshape(2, 2).tolist()[0] == [1.0, 0.0]
     with pytest.raises(QaselError, match=r"\(1, 2\)"):
         grid([[0.1, 0.2]], ["a", "b"], ["c"])
     many = grid([[0.1] * 20], ["a system"], ["a data set"] * 20)

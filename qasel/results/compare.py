@@ -533,6 +533,10 @@ def _known(name: str, known: Iterable[str], what: str) -> str:
 
 
 ADJUSTED, SEEDS, CLEAR = "p, adjusted", "± over seeds", "clear"
+IDEA_COLUMNS = [
+    "idea", "data", "with", "without", "questions", "runs", "difference", "low", "high", SEEDS,
+    ADJUSTED, CLEAR,
+]  # fmt: skip
 
 
 def worth(matrix: Matrix, ideas: Mapping[str, tuple[str, str]]) -> pd.DataFrame:
@@ -562,23 +566,11 @@ def worth(matrix: Matrix, ideas: Mapping[str, tuple[str, str]]) -> pd.DataFrame:
             ]
             gap, _, half = mean_interval(gaps) if gaps else (0.0, None, None)
             low, high = bootstrap_interval(a.values, b.values)
-            lines.append(
-                {
-                    "idea": idea,
-                    "data": target.name,
-                    "with": having,
-                    "without": lacking,
-                    "questions": len(a.values),
-                    "runs": f"{a.runs} / {b.runs}",
-                    "difference": a.mean - b.mean,
-                    "low": low,
-                    "high": high,
-                    SEEDS: half,
-                    ADJUSTED: randomisation_test(a.values, b.values).p,
-                    CLEAR: half is not None and abs(gap) > half,
-                }
-            )
-    frame = pd.DataFrame(lines)
+            clear = half is not None and abs(gap) > half
+            what = (idea, target.name, having, lacking, len(a.values), f"{a.runs} / {b.runs}")
+            p = randomisation_test(a.values, b.values).p
+            lines.append((*what, a.mean - b.mean, low, high, half, p, clear))
+    frame = pd.DataFrame(lines, columns=IDEA_COLUMNS)
     if lines:
         frame[ADJUSTED] = stats.false_discovery_control(frame[ADJUSTED])
         frame[CLEAR] &= frame[ADJUSTED] < ALPHA

@@ -2,7 +2,6 @@
 
 import statistics
 from collections.abc import Collection, Hashable, Iterable, Mapping
-from functools import cache
 from typing import Any, NamedTuple
 
 import pandas as pd
@@ -26,10 +25,13 @@ QUICK = "quick"
 
 TABLE, COMPARISON = "the paper's tables", "comparison only"
 EXPERIMENT, OTHER_DATA, UNKNOWN = "experiment", "other data", "not known to this version"
+RECIPE_COLUMNS = ("paper", "variant", "dataset", "protocol", "scale", "seed")
+ROW_COLUMNS = (
+    "history", "best_epoch", "seconds", "parameters", "ranked_per_second", "device",
+)  # fmt: skip
 COLUMNS = (
-    "paper", "variant", "dataset", "protocol", "split", "target", "vectors", "scale", "seed",
-    "counts", "changed", "seeded", "place", "recipe", "values", "history", "best_epoch",
-    "seconds", "parameters", "ranked_per_second", "device",
+    *RECIPE_COLUMNS, "split", "target", "vectors", "counts", "changed", "seeded", "place",
+    "recipe", "values", *ROW_COLUMNS,
 )  # fmt: skip
 """Of the frame of runs, before a column for each measure; see `read_runs`."""
 
@@ -83,62 +85,55 @@ def read_runs(rooms: Iterable[Room], rows: Iterable[Row] | None = None) -> pd.Da
     rows = [row for name in known for row in read_ledger(name)] if rows is None else list(rows)
     newest = {row.recipe["dataset"]: row for row in sorted(rows, key=lambda row: row.finished)}
 
-    @cache
-    def own(paper: str, *arguments: Any) -> tuple[dict[str, Any], dict[str, Any], bool]:
-        return _own(known[paper][1], *arguments)
-
     lines = []
     for row in rows:
         recipe = row.recipe
-        paper, dataset, scale = (recipe[name] for name in ("paper", "dataset", "scale"))
-        vectors = recipe["vectors"] or recipe.get("encoder", "")
-        run = {name: recipe.get(name) for name in COLUMNS if name in recipe} | {
-            "vectors": vectors,
-            "counts": UNKNOWN,
-            "changed": {},
-            "seeded": True,
-            "recipe": recipe,
-            "history": row.history,
-            "best_epoch": row.best_epoch,
-            "seconds": row.seconds,
-            "parameters": row.parameters,
-            "ranked_per_second": row.ranked_per_second,
-            "device": row.device,
-        }
-        if paper in known and recipe["variant"] in (variants := known[paper][1].variants):
-            key = (recipe["variant"], dataset, scale, recipe["seed"])
-            try:
-                usual, unsaid, run["seeded"] = own(paper, *key, None)
-                same, _, _ = own(paper, *key, vectors)
-            except QaselError:
-                pass  # another version's settings
-            else:
-                whole = unsaid | recipe
-                run["recipe"] = whole
-                run["changed"] = _different(whole, usual | {"scale": "paper"})
-                other = _different(whole, same).keys() - {
-                    "protocol" if dataset not in COLLECTIONS else ""
-                }
-                small = dataset == SAMPLE or dataset not in COLLECTIONS
-                if dataset not in COLLECTIONS and _data(row) != _data(newest[dataset]):
-                    run["counts"] = OTHER_DATA
-                elif other or (scale == QUICK and not small):
-                    run["counts"] = EXPERIMENT
-                else:
-                    run["counts"] = COMPARISON if scale == QUICK else TABLE
-                place = known[paper][0], SCALES.index(scale), variants.index(recipe["variant"])
-                run["place"] = place
+        run: dict[str, Any] = {"counts": UNKNOWN, "changed": {}, "seeded": True, "recipe": recipe}
+        run |= {name: recipe[name] for name in RECIPE_COLUMNS}
+        run |= {name: getattr(row, name) for name in ROW_COLUMNS}
+        run["vectors"] = recipe["vectors"] or recipe.get("encoder", "")
+        if recipe["paper"] in known:
+            run |= _standing(*known[recipe["paper"]], row, newest[recipe["dataset"]])
         for split in dict.fromkeys([*row.scores, *row.per_question]):
             line = run | {"split": split, "values": row.per_question.get(split, {})}
-            line["target"] = Target.of(dataset, recipe["protocol"], split)
+            line["target"] = Target.of(recipe["dataset"], recipe["protocol"], split)
             lines.append(line | row.scores.get(split, {}))
     measures = dict.fromkeys([*MEASURES.values(), *(name for line in lines for name in line)])
     return pd.DataFrame(lines, columns=[*COLUMNS, *(m for m in measures if m not in COLUMNS)])
 
 
-def _own(
-    room: Room, variant: str, dataset: str, scale: str, seed: int, vectors: str | None
+def _standing(place: int, room: Room, row: Row, newest: Row) -> dict[str, Any]:
+    """What a run counts for, given the newest run on its data; nothing for another version's."""
+    recipe, known = row.recipe, row.recipe["dataset"] in COLLECTIONS
+    try:
+        order = SCALES.index(recipe["scale"]), room.variants.index(recipe["variant"])
+        whole, changed, seeded = _beside_own(room, recipe)
+        vectors = recipe["vectors"] or recipe.get("encoder", "")
+        _, other, _ = _beside_own(room, recipe, vectors)
+    except (QaselError, ValueError):
+        return {}
+    quick = recipe["scale"] == QUICK
+    large = known and recipe["dataset"] != SAMPLE
+    free = {"scale"} if known else {"scale", "protocol"}
+    if not known and _data(row) != _data(newest):
+        counts = OTHER_DATA
+    elif other.keys() - free or (quick and large):
+        counts = EXPERIMENT
+    else:
+        counts = COMPARISON if quick else TABLE
+    return {
+        "counts": counts,
+        "changed": changed,
+        "seeded": seeded,
+        "place": (place, *order),
+        "recipe": whole,
+    }
+
+
+def _beside_own(
+    room: Room, recipe: Mapping[str, Any], vectors: str | None = None
 ) -> tuple[dict[str, Any], dict[str, Any], bool]:
+<<<<<<< HEAD
     """A variant's own recipe with these vectors, what older recipes leave out, and `seeded`."""
     own = room.recipe(variant, dataset, scale=scale, seed=seed, vectors=vectors)
     unsaid = own.added
@@ -149,6 +144,19 @@ def _different(recipe: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, A
     """The settings of a recipe that are not its variant's own."""
     names = dict.fromkeys([*recipe, *own])
     return {name: recipe.get(name) for name in names if recipe.get(name) != own.get(name)}
+=======
+    """A recipe with what older ones leave unsaid, and what is not its variant's own in it.
+
+    With these vectors, and at the scale "paper"; and whether another seed gives another run.
+    """
+    scale, seed = recipe["scale"], recipe["seed"]
+    own = room.recipe(recipe["variant"], recipe["dataset"], scale=scale, seed=seed, vectors=vectors)
+    unsaid = before(type(own))
+    whole, plain = unsaid | dict(recipe), unsaid | own.as_dict() | {"scale": "paper"}
+    names = dict.fromkeys([*whole, *plain])
+    changed = {name: whole.get(name) for name in names if whole.get(name) != plain.get(name)}
+    return whole, changed, own.seeded
+>>>>>>> results
 
 
 def _data(row: Row) -> str:
@@ -158,9 +166,7 @@ def _data(row: Row) -> str:
 
 def changed(room: Room, recipe: Mapping[str, Any]) -> str:
     """The settings of a recipe that are not its variant's own: `scale=quick, margin=0.5`."""
-    variant, dataset, scale, seed = (recipe[n] for n in ("variant", "dataset", "scale", "seed"))
-    own, unsaid, _ = _own(room, variant, dataset, scale, seed, None)
-    return listed(_different(unsaid | dict(recipe), own | {"scale": "paper"}))
+    return listed(_beside_own(room, recipe)[1])
 
 
 def listed(settings: Mapping[str, Any]) -> str:

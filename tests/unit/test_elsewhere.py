@@ -44,7 +44,7 @@ def test_a_network_learns_and_ranks_as_on_the_cpu(paper, variant, request, monke
         monkeypatch.setitem(kind.tile_pairs, NAME, kind.tile_pairs["cpu"])
     data = load_dataset("sample")
     train, dev = some(data.train, 2), some(data.dev, 2)
-    room = papers.paper(paper)
+    room = papers.ROOMS[paper]
     recipe = room.recipe(variant, "sample", scale="quick").change(epochs=1)
     if paper == "ms-ranker":
         recipe = recipe.change(pre_epochs=1)

@@ -102,8 +102,8 @@ class RelevancyRanker(neural.RecipeRanker):
             labels = torch.tensor([pair.label for pair in task.pairs], device=self.device)
             # Each task by its own mean and deviation: news are ten times as long as questions,
             # and would all lie at one end of the main task's scale.
-            scaled = _standardised(features[name], *moments(features[name]))
-            data[name] = Pairs(scaled, *_numbers(texts, sides[name]), labels, texts)
+            own = moments(features[name])
+            data[name] = _pairs(features[name], *own, texts, sides[name], labels)
         return TaskData(data, self.device)
 
     def build(self, classes: Mapping[str, int]) -> MultiTask:
@@ -132,15 +132,8 @@ class RelevancyRanker(neural.RecipeRanker):
         the training pairs.
         """
         r = self.recipe
-        table = distances_by_name(
-            r.features,
-            sides,
-            self.vectors,
-            self.corpus,
-            words=r.words,
-            trigrams=r.trigrams,
-            memory=memory(),
-        )
+        how = {"words": r.words, "trigrams": r.trigrams, "memory": memory()}
+        table = distances_by_name(r.features, sides, self.vectors, self.corpus, **how)
         return torch.from_numpy(table.astype(np.float32)).to(self.device)
 
     def rank(self, split: Split) -> Run:
@@ -152,10 +145,9 @@ class RelevancyRanker(neural.RecipeRanker):
         """The pairs of a split, list after list, for the trained network."""
         left = [question.text for question in split for _ in question.candidates]
         right = [candidate.text for question in split for candidate in question.candidates]
-        texts = self._texts([(left, right)])
-        features = self.features((left, right))
-        scaled = _standardised(features, self.network.mean, self.network.deviation)
-        return Pairs(scaled, *_numbers(texts, (left, right)), None, texts)
+        texts, features = self._texts([(left, right)]), self.features((left, right))
+        mean, deviation = self.network.mean, self.network.deviation
+        return _pairs(features, mean, deviation, texts, (left, right))
 
     @torch.inference_mode()
     def _run(self, pairs: Pairs, split: Split) -> Run:
@@ -194,10 +186,14 @@ def _sides(task: PairTask) -> Sides:
     return [pair.left for pair in task.pairs], [pair.right for pair in task.pairs]
 
 
-def _numbers(texts: Texts | None, sides: Sides) -> tuple[Tensor | None, Tensor | None]:
+def _pairs(
+    features: Tensor,
+    mean: Tensor,
+    deviation: Tensor,
+    texts: Texts | None,
+    sides: Sides,
+    labels: Tensor | None = None,
+) -> Pairs:
+    """Pairs with standardised features, and their texts where the network reads them."""
     left, right = (texts.numbers(side) if texts else None for side in sides)
-    return left, right
-
-
-def _standardised(features: Tensor, mean: Tensor, deviation: Tensor) -> Tensor:
-    return (features - mean) / deviation
+    return Pairs((features - mean) / deviation, left, right, labels, texts)

@@ -133,30 +133,17 @@ def _standing(place: int, room: Room, row: Row, newest: Row) -> dict[str, Any]:
 def _beside_own(
     room: Room, recipe: Mapping[str, Any], vectors: str | None = None
 ) -> tuple[dict[str, Any], dict[str, Any], bool]:
-<<<<<<< HEAD
-    """A variant's own recipe with these vectors, what older recipes leave out, and `seeded`."""
-    own = room.recipe(variant, dataset, scale=scale, seed=seed, vectors=vectors)
-    unsaid = own.added
-    return unsaid | own.as_dict(), unsaid, own.seeded
-
-
-def _different(recipe: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings of a recipe that are not its variant's own."""
-    names = dict.fromkeys([*recipe, *own])
-    return {name: recipe.get(name) for name in names if recipe.get(name) != own.get(name)}
-=======
     """A recipe with what older ones leave unsaid, and what is not its variant's own in it.
 
     With these vectors, and at the scale "paper"; and whether another seed gives another run.
     """
     scale, seed = recipe["scale"], recipe["seed"]
     own = room.recipe(recipe["variant"], recipe["dataset"], scale=scale, seed=seed, vectors=vectors)
-    unsaid = before(type(own))
+    unsaid = own.added
     whole, plain = unsaid | dict(recipe), unsaid | own.as_dict() | {"scale": "paper"}
     names = dict.fromkeys([*whole, *plain])
     changed = {name: whole.get(name) for name in names if whole.get(name) != plain.get(name)}
     return whole, changed, own.seeded
->>>>>>> results
 
 
 def _data(row: Row) -> str:

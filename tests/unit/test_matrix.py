@@ -267,7 +267,7 @@ def test_the_same_name_in_two_papers_has_its_paper():
         def as_dict(self):
             return made.as_dict() | {"variant": "DCA"}
 
-    renamed = Renamed(**{f.name: getattr(made, f.name) for f in dataclasses.fields(made)})
+    renamed = Renamed(**made.model_dump())
     other = dataclasses.replace(
         latent_structured.ROOM, variants=("DCA",), recipe=lambda *_, **__: renamed
     )

@@ -236,7 +236,7 @@ def test_which_runs_read_files_of_ones_own():
     known = structured("LSP", "wikiqa")
     assert by_name(known)
     for change in ({"dataset": "./mine"}, {"corpus": "documents.txt"}, {"vectors": "own.txt"}):
-        assert not by_name(dataclasses.replace(known, **change))
+        assert not by_name(known.model_copy(update=change))
 
 
 def test_small_settings_count_on_data_of_ones_own():

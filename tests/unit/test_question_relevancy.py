@@ -11,6 +11,7 @@ from qasel.datasets import Pair, PairTask
 from qasel.datasets.base import Candidate, Question, Split
 from qasel.errors import QaselError
 from qasel.evaluation import Run, evaluate
+from qasel.papers import ROOMS
 from qasel.papers.question_relevancy import load, ranker, recipe
 from qasel.papers.question_relevancy.model import MultiTask, moments
 from qasel.papers.question_relevancy.recipes import (
@@ -83,9 +84,9 @@ OTHER = PairTask(
 def test_every_row_has_a_recipe_of_its_own():
     made = [recipe(name, "semeval-cqa") for name in VARIANTS]
     assert len({one.hash for one in made}) == len(VARIANTS) == 11 + 12 + 14 + 4
-    own = published("question-relevancy").query("kind == 'own'")
+    own = published(ROOMS["question-relevancy"]).query("kind == 'own'")
     assert set(own["row"]) == set(VARIANTS) - set(OURS)
-    assert published("question-relevancy")["table"].value_counts().to_dict() == {
+    assert published(ROOMS["question-relevancy"])["table"].value_counts().to_dict() == {
         "table-1": 12 * 8 - 4,
         "table-2": 24,
         "table-3": 28,
@@ -329,7 +330,7 @@ def test_idf_is_that_of_the_training_pairs_wherever_the_model_goes(tmp_path):
 def test_baselines_are_the_published_numbers(name):
     data = recipe(name, "semeval-cqa").load()
     model = ranker(recipe(name, "semeval-cqa"), Vectors.empty(""), CPU)
-    known = published("question-relevancy").query("table == 'table-1' and row == @name")
+    known = published(ROOMS["question-relevancy"]).query("table == 'table-1' and row == @name")
     measures = {"MAP": "map", "MRR": "mrr", "AvgRec": "avgrec"}
     for line in known.itertuples():
         split, _, metric = line.metric.rpartition(" ")

@@ -9,8 +9,8 @@ import csv
 import torch
 
 from qasel.papers.latent_structured import StructuredRanker, recipe
+from qasel.papers.latent_structured.learners import Lists, first_candidates
 from qasel.papers.latent_structured.lesson import misses
-from qasel.papers.latent_structured.lists import Lists, first_candidates
 from qasel.papers.latent_structured.report import MISSES
 from qasel.text import Vectors
 

@@ -1,4 +1,4 @@
-"""Charts that several papers use: dots with intervals, heat maps, tables of numbers."""
+"""Charts that several papers use: curves over epochs, dots with intervals, heat maps."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -9,11 +9,101 @@ import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
+from matplotlib.ticker import MaxNLocator
 
 from qasel.errors import QaselError
 from qasel.evaluation import Scores, bootstrap_interval
-from qasel.figures.style import BLUE, GREY, INK, PALE, HouseFigure, colour, house_style, new_figure
+from qasel.figures.style import (
+    BLUE,
+    GREY,
+    INK,
+    PALE,
+    HouseFigure,
+    colour,
+    house_style,
+    new_figure,
+)
+from qasel.figures.style import (
+    line as line_style,
+)
 from qasel.results.tables import FEWEST
+
+Runs = Sequence[Sequence[float]]
+"""One sequence of values a seed, the first value at epoch 1; lengths may differ."""
+
+
+@house_style
+def curves(
+    panels: Mapping[str, Mapping[str, Runs]],
+    ylabel: str,
+    *,
+    xlabel: str = "epoch",
+    title: str | None = None,
+    columns: int | None = None,
+    peak: bool = False,
+    same_y: bool = False,
+) -> HouseFigure:
+    """Panel title → system → runs: each run a thin line, their mean a thick one.
+
+    The mean is drawn as far as all runs go. `peak` marks its highest point; `columns` sets the
+    panels a row; `same_y` gives all panels one scale. One legend serves panels of the same
+    systems, else each has its own.
+    """
+    columns = columns or len(panels)
+    lines = -(-len(panels) // columns)
+    width = max(7.0, 1.0 + 4.6 * columns)
+    figure = new_figure(width, 1.2 + 3.2 * lines)
+    grid = figure.subplots(lines, columns, squeeze=False, sharey=same_y)
+    handles: dict[str, Line2D] = {}
+    shared = len({tuple(systems) for systems in panels.values()}) == 1
+    for axes in list(grid.flat)[len(panels) :]:
+        axes.set_visible(False)
+    for axes, (name, systems) in zip(grid.flat, panels.items(), strict=False):
+        own = {system: _curve(axes, system, runs, peak) for system, runs in systems.items()}
+        handles |= own
+        axes.set_title(name)
+        axes.set_xlabel(xlabel)
+        axes.xaxis.set_major_locator(MaxNLocator(8, steps=[1, 2, 5, 10], integer=True))
+        axes.margins(x=0.03)
+        if not shared:
+            axes.legend(own.values(), own.keys(), loc="best", fontsize=10)
+    for axes in grid[:, 0]:
+        axes.set_ylabel(ylabel)
+    extra = _thin_lines_and_dots(panels, peak)
+    legend = (handles if shared else {}) | extra
+    if legend:
+        fit = int(9 * width / (7 + max(map(len, legend))))  # nine letters an inch
+        figure.legend(legend.values(), legend.keys(), loc="outside lower center", ncols=max(1, fit))
+    if title:
+        figure.suptitle(title)
+    return figure
+
+
+def _thin_lines_and_dots(panels: Mapping[str, Mapping[str, Runs]], peak: bool) -> dict[str, Line2D]:
+    """What the thin lines and the dots are."""
+    extra = {}
+    several = any(len(runs) > 1 for systems in panels.values() for runs in systems.values())
+    if several:
+        extra["one seed"] = Line2D([], [], color=GREY, linewidth=0.8, alpha=0.6)
+    if peak:
+        told = "best epoch of the mean" if several else "best epoch"
+        extra[told] = Line2D([], [], color=GREY, marker="o", linestyle="")
+    return extra
+
+
+def _curve(axes: Axes, system: str, runs: Runs, peak: bool) -> Line2D:
+    """Draw a system; the thick line is returned for the legend."""
+    style: dict[str, Any] = {"color": colour(system), "linestyle": line_style(system)}
+    if len(runs) > 1:
+        for run in runs:
+            axes.plot(range(1, len(run) + 1), run, color=style["color"], linewidth=0.8, alpha=0.3)
+    shortest = min(len(run) for run in runs)
+    mean = np.mean([run[:shortest] for run in runs], axis=0)
+    (drawn,) = axes.plot(range(1, shortest + 1), mean, **style)
+    if peak:
+        best = int(np.argmax(mean))
+        axes.plot(best + 1, mean[best], "o", color=colour(system), markersize=7, zorder=5)
+    return drawn
 
 
 @house_style
@@ -36,7 +126,7 @@ def paper_against_ours(
     for axes, (data, measure) in zip(grid, panels, strict=True):
         part = frame[(frame["data"] == data) & (frame["measure"] == measure)]
         for line in part.itertuples():
-            _draw(axes, rows.index(line.row), line, allowed)
+            _dot_and_interval(axes, rows.index(line.row), line, allowed)
         axes.set_title(f"{data}, {measure}")
         axes.grid(visible=False, axis="y")
         axes.tick_params(axis="y", length=0)
@@ -52,7 +142,7 @@ def paper_against_ours(
     return figure
 
 
-def _draw(axes: Axes, y: int, line: Any, allowed: float) -> None:
+def _dot_and_interval(axes: Axes, y: int, line: Any, allowed: float) -> None:
     axes.fill_betweenx([y - 0.28, y + 0.28], line.paper - allowed, line.paper, color=PALE, lw=0)
     axes.plot([line.paper] * 2, [y - 0.28, y + 0.28], color=INK, linewidth=2)
     if pd.isna(line.ours):
@@ -234,7 +324,7 @@ def differences(
     figure = new_figure(9.0 if len(columns) == 1 else 13.0, 1.8 + 0.35 * height)
     row = figure.subplots(1, len(columns), sharex=True, squeeze=False)[0]
     for axes, column in zip(row, columns, strict=True):
-        _differences_draw(axes, column, height)
+        _difference_lines(axes, column, height)
         axes.set_xlabel(xlabel)
     dot: dict[str, Any] = {"marker": "o", "linestyle": "", "markersize": 8, "markeredgewidth": 2}
     handles = [
@@ -259,7 +349,7 @@ def _balanced(groups: list[list[Difference]]) -> list[list[list[Difference]]]:
     return [groups[:cut], groups[cut:]] if cut else [groups]
 
 
-def _differences_draw(axes: Axes, groups: Sequence[Sequence[Difference]], height: float) -> None:
+def _difference_lines(axes: Axes, groups: Sequence[Sequence[Difference]], height: float) -> None:
     """One column from the top down."""
     y, names, places = 0.0, [], []
     for group in groups:

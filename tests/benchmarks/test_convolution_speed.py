@@ -5,7 +5,7 @@ import time
 import pytest
 import torch
 
-from qasel.layers import MaxOverTime
+from qasel.layers.convolution import MaxOverTime
 
 SENTENCES, LENGTH, SIZE, CHANNELS, KERNELS = 600, 20, 300, 150, (1, 2, 3, 4, 5)
 TIMES = 5

@@ -8,7 +8,7 @@ from ap_mpcnn_reference import slow_attention, slow_compared, slow_overlap, slow
 from torch.nn import functional as F
 
 from qasel.datasets.base import Candidate, Question, Split
-from qasel.papers.ap_mpcnn.convolution import HolisticConvolution
+from qasel.papers.ap_mpcnn.convolution import HolisticConvolution, largest_windows
 from qasel.papers.ap_mpcnn.model import (
     APMPCNN,
     attention_weights,
@@ -17,7 +17,6 @@ from qasel.papers.ap_mpcnn.model import (
     horizontal,
     vertical,
 )
-from qasel.papers.ap_mpcnn.search import largest_windows
 from qasel.text import Vocabulary, tokenize
 from qasel.text.features.overlap import Idf, is_content
 from qasel.training.batching import EncodedSplit

@@ -10,8 +10,7 @@ from test_tables import row
 
 from qasel.errors import QaselError
 from qasel.figures import style
-from qasel.figures.charts import heatmap, paper_against_ours
-from qasel.figures.curves import curves
+from qasel.figures.charts import curves, heatmap, paper_against_ours
 from qasel.figures.diagrams import Arrow, Box, Diagram, diagrams
 from qasel.papers.hierarchical_ranking import ROOM, SCHEMES, VARIANTS, recipe
 from qasel.papers.hierarchical_ranking import report as claims

@@ -19,7 +19,9 @@ from qasel.papers.latent_structured.learners import (
     EXACT,
     Cuts,
     KernelSvm,
+    Lists,
     correct_tops,
+    first_candidates,
     learn,
     lssvm,
     one_epoch,
@@ -27,7 +29,6 @@ from qasel.papers.latent_structured.learners import (
     svm_map,
     violating_tops,
 )
-from qasel.papers.latent_structured.lists import Lists, first_candidates
 from qasel.papers.latent_structured.recipes import FOLDS, articles, fold_of
 from qasel.text import Vectors, Vocabulary, tokenize
 from qasel.text.features import documents

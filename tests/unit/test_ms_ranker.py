@@ -13,11 +13,17 @@ from qasel.datasets.base import Candidate, Question, Split
 from qasel.errors import QaselError
 from qasel.papers.ms_ranker import MSRanker, PreRanking, load, ranker, recipe
 from qasel.papers.ms_ranker import lesson as teaching
-from qasel.papers.ms_ranker.model import Agent, PreRanker, Walk
+from qasel.papers.ms_ranker.model import (
+    Agent,
+    PairReader,
+    PreRanker,
+    Walk,
+    WordReader,
+    prefix_precisions,
+    rewards,
+)
 from qasel.papers.ms_ranker.ranker import advantages
-from qasel.papers.ms_ranker.reading import PairReader, WordReader
 from qasel.papers.ms_ranker.recipes import ABLATIONS, MAIN, PRE_RANKER
-from qasel.papers.ms_ranker.rewards import prefix_precisions, rewards
 from qasel.text import Vectors, Vocabulary, load_vectors
 from qasel.text.encoders import Subwords, load_encoder
 from qasel.training.batching import Batch, EncodedSplit, PairedSplit
@@ -136,7 +142,7 @@ def test_rewards_of_many_long_lists_are_those_of_each(monkeypatch):
     keys = torch.rand(7, 5)
     labels, mask = (keys > 0.6).float(), torch.rand(7, 5) > 0.2
     whole = rewards(keys, labels, mask, 0.1)
-    monkeypatch.setattr("qasel.papers.ms_ranker.rewards.NUMBERS", 2 * 5**2)
+    monkeypatch.setattr("qasel.papers.ms_ranker.model.NUMBERS", 2 * 5**2)
     assert torch.equal(rewards(keys, labels, mask, 0.1), whole)
 
 

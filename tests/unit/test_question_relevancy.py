@@ -13,7 +13,15 @@ from qasel.errors import QaselError
 from qasel.evaluation import Run, evaluate
 from qasel.papers import ROOMS
 from qasel.papers.question_relevancy import load, ranker, recipe
-from qasel.papers.question_relevancy.model import MultiTask, moments
+from qasel.papers.question_relevancy.model import (
+    MAIN_TASK,
+    MultiTask,
+    Pairs,
+    TaskBatch,
+    TaskData,
+    Texts,
+    moments,
+)
 from qasel.papers.question_relevancy.recipes import (
     BASELINES,
     FOURTEEN,
@@ -25,7 +33,6 @@ from qasel.papers.question_relevancy.recipes import (
     TABLE_1,
     VARIANTS,
 )
-from qasel.papers.question_relevancy.tasks import MAIN_TASK, Pairs, TaskBatch, TaskData, Texts
 from qasel.results.measure import vectors_for
 from qasel.results.tables import published
 from qasel.text import Vectors, load_vectors

@@ -15,8 +15,7 @@ from qasel.datasets.base import Candidate, Question, Split
 from qasel.errors import QaselError
 from qasel.layers.pair_encoder import PairEncoder
 from qasel.papers.yardsticks import MAIN, VARIANTS, load, ranker, recipe
-from qasel.papers.yardsticks.model import others
-from qasel.papers.yardsticks.ranker import cut_lists
+from qasel.papers.yardsticks.ranker import cut_lists, others
 from qasel.papers.yardsticks.recipes import BASELINES, EVIDENCE, GIVEN, SCHEMES
 from qasel.rankers import BM25, RandomRanker
 from qasel.text import Vectors

@@ -15,7 +15,7 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
 from qasel.datasets import Dataset
-from qasel.figures.curves import curves
+from qasel.figures.charts import curves
 from qasel.figures.diagrams import Arrow, Box, Diagram, diagrams
 from qasel.figures.style import GREY, INK, HouseFigure, colour, house_style, new_figure
 from qasel.papers.ap_mpcnn import ROOM

@@ -8,7 +8,8 @@ import torch
 from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
-from qasel.layers import MaxOverTime, masked_softmax
+from qasel.layers import masked_softmax
+from qasel.layers.convolution import MaxOverTime
 from qasel.training.batching import Batch, Tile
 from qasel.training.losses import Scheme
 

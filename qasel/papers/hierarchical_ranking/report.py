@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from qasel.figures.curves import curves
+from qasel.figures.charts import curves
 from qasel.figures.diagrams import Arrow, Box, Diagram, diagrams
 from qasel.figures.style import (
     GREY,

@@ -6,7 +6,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from qasel.datasets.base import Split
-from qasel.layers import MaxOverTime
+from qasel.layers.convolution import MaxOverTime
 from qasel.papers.latent_structured.recipes import StructuredRecipe
 from qasel.training.batching import Batch, Tile
 from qasel.training.neural import NeuralRanker

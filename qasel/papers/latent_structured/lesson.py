@@ -28,7 +28,7 @@ from qasel.papers.latent_structured.inference import (
     greedy_ranking,
     most_violating,
 )
-from qasel.papers.latent_structured.lists import Lists
+from qasel.papers.latent_structured.learners import Lists
 from qasel.papers.latent_structured.recipes import PAPER
 from qasel.training.loss_augmented import (
     ap_loss_of,

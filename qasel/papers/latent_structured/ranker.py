@@ -17,8 +17,7 @@ from qasel.evaluation import Run, evaluate
 from qasel.papers.latent_structured import learners as margin
 from qasel.papers.latent_structured import learners as perceptron
 from qasel.papers.latent_structured.cnn import PairCNN
-from qasel.papers.latent_structured.learners import KernelSvm
-from qasel.papers.latent_structured.lists import Lists, first_candidates
+from qasel.papers.latent_structured.learners import KernelSvm, Lists, first_candidates
 from qasel.papers.latent_structured.recipes import StructuredRecipe
 from qasel.rankers.base import History
 from qasel.text import Vectors

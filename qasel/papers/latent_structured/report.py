@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from qasel.evaluation import randomisation_test
-from qasel.figures.curves import curves
+from qasel.figures.charts import curves
 from qasel.figures.style import HouseFigure
 from qasel.locations import DATA
 from qasel.papers.latent_structured import ROOM

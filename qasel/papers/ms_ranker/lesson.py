@@ -14,9 +14,9 @@ from qasel.datasets.base import Question, Split
 from qasel.errors import QaselError
 from qasel.evaluation import Run, evaluate
 from qasel.papers import lesson as shared
+from qasel.papers.ms_ranker.model import prefix_precisions, rewards
 from qasel.papers.ms_ranker.ranker import MSRanker
 from qasel.papers.ms_ranker.recipes import PAPER
-from qasel.papers.ms_ranker.rewards import prefix_precisions, rewards
 from qasel.text import content_words
 from qasel.training.batching import Batch
 

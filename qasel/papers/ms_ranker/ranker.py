@@ -9,10 +9,8 @@ import torch
 from torch import Tensor, nn
 
 from qasel.datasets.base import Question, Split
-from qasel.papers.ms_ranker.model import Agent, PreRanker
-from qasel.papers.ms_ranker.reading import PairReader, Reader, WordReader
+from qasel.papers.ms_ranker.model import Agent, PairReader, PreRanker, Reader, WordReader, rewards
 from qasel.papers.ms_ranker.recipes import MSRankerRecipe
-from qasel.papers.ms_ranker.rewards import rewards
 from qasel.rankers.base import History
 from qasel.text import Vectors, Vocabulary
 from qasel.text.encoders import Encoder

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 
 import pandas as pd
 
-from qasel.figures.curves import curves
+from qasel.figures.charts import curves
 from qasel.figures.diagrams import Arrow, Box, Diagram, diagrams
 from qasel.figures.style import GREY, INK, HouseFigure, colour, house_style, new_figure
 from qasel.papers.ms_ranker import ROOM

@@ -13,9 +13,8 @@ from torch import Tensor
 from qasel.datasets.base import Candidate, Question, Split
 from qasel.errors import QaselError
 from qasel.figures.style import BLUE, GREY, INK, VERMILLION
-from qasel.papers.question_relevancy.model import MultiTask
+from qasel.papers.question_relevancy.model import MultiTask, Pairs
 from qasel.papers.question_relevancy.ranker import RelevancyRanker
-from qasel.papers.question_relevancy.tasks import Pairs
 from qasel.text import tokenize
 from qasel.text.features.distances import COLUMN, WORDS, distances_by_name, is_tfidf
 from qasel.widgets import svg

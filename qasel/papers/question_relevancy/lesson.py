@@ -15,9 +15,9 @@ from qasel.datasets.base import Question, Split
 from qasel.evaluation import Run, evaluate
 from qasel.figures.style import BLUE, GREY, VERMILLION, HouseFigure, house_style, new_figure
 from qasel.papers import lesson as shared
+from qasel.papers.question_relevancy.model import MAIN_TASK
 from qasel.papers.question_relevancy.ranker import RelevancyRanker
 from qasel.papers.question_relevancy.recipes import FOURTEEN, PAPER, RelevancyRecipe
-from qasel.papers.question_relevancy.tasks import MAIN_TASK
 from qasel.text import Vectors
 from qasel.text.features.distances import COLUMNS, WORDS, distances_by_name
 from qasel.widgets.base import cut

@@ -13,9 +13,17 @@ from torch.nn import functional as F
 from qasel.datasets import PairTask, pairs_of
 from qasel.datasets.base import Split
 from qasel.evaluation import Run, evaluate
-from qasel.papers.question_relevancy.model import MultiTask, PairLSTM, moments
+from qasel.papers.question_relevancy.model import (
+    MAIN_TASK,
+    MultiTask,
+    PairLSTM,
+    Pairs,
+    TaskBatch,
+    TaskData,
+    Texts,
+    moments,
+)
 from qasel.papers.question_relevancy.recipes import RelevancyRecipe
-from qasel.papers.question_relevancy.tasks import MAIN_TASK, Pairs, TaskBatch, TaskData, Texts
 from qasel.rankers.base import History
 from qasel.text import Vectors, tokenize
 from qasel.text.features import memory

@@ -1,19 +1,122 @@
-"""The yardsticks as rankers: baselines, and cross-encoders."""
+"""Fine-tuned cross-encoders: a transformer reads each pair of a list, heads score it."""
 
 from dataclasses import replace
 
 import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from qasel.datasets.base import Question, Split
-from qasel.papers.yardsticks.model import CrossEncoder
+from qasel.layers import masked_softmax
+from qasel.layers.pair_encoder import PairEncoder
 from qasel.papers.yardsticks.recipes import EVIDENCE, BaselineRecipe, CrossEncoderRecipe
 from qasel.text.encoders import Encoder
 from qasel.training import neural
 from qasel.training.batching import Batch
-from qasel.training.losses import joint_loss
+from qasel.training.losses import Scheme, joint_loss
 from qasel.training.trainer import Schedule, TrainingData
+
+
+class CrossEncoder(nn.Module):
+    """`[CLS] question [SEP] candidate [SEP]` through an encoder, one vector a pair, and heads.
+
+    `averages`: that vector is the mean over the pair's pieces, or else the state of [CLS].
+    `evidence`: the second of two heads sees what the first one found in the list.
+    """
+
+    def __init__(
+        self,
+        vectors: Tensor,
+        encoder: Encoder,
+        scheme: Scheme,
+        *,
+        averages: bool,
+        longest: int,
+        dropout: float,
+        evidence: bool,
+    ) -> None:
+        super().__init__()
+        self.vectors = nn.Parameter(vectors.clone(), requires_grad=False)  # none: pieces are read
+        self.averages = averages
+        self.pairs = PairEncoder(encoder, longest)
+        kind = EvidenceHeads if evidence else Heads
+        self.heads = kind(encoder.size, scheme, dropout)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, batch: Batch) -> dict[str, Tensor]:
+        """Scores of every head, `[Q, N]`, 0 at padding."""
+        pairs = torch.cat([self.pairs.vectors(tile, self.averages) for tile in batch.tiles])
+        return self.heads(self.dropout(pairs), batch)
+
+
+class Heads(nn.Module):
+    """The heads of a `Scheme` on the pairs' vectors x.
+
+    Each has features of its own, r = tanh(W x), and a linear score of r̂, which puts those of the
+    heads that it reads before them: paper 1's heads with the layer that BERT's classifiers have.
+    """
+
+    def __init__(self, size: int, scheme: Scheme, dropout: float) -> None:
+        super().__init__()
+        self.scheme = scheme
+        self.own = nn.ModuleDict({head.name: nn.Linear(size, size) for head in scheme.heads})
+        self.score = nn.ModuleDict(
+            {
+                head.name: nn.Linear(size * len(scheme.sources(head.name)), 1)
+                for head in scheme.heads
+            }
+        )
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, pairs: Tensor, batch: Batch) -> dict[str, Tensor]:
+        """Scores `[Q, N]` by head, of pairs `[P, d]`."""
+        features = {name: layer(pairs).tanh() for name, layer in self.own.items()}
+        return {name: self.scores(name, features, batch) for name in self.score}
+
+    def scores(self, name: str, features: dict[str, Tensor], batch: Batch) -> Tensor:
+        """Scores `[Q, N]` of one head, of the features `[P, d]` of all that it reads."""
+        enhanced = torch.cat([features[source] for source in self.scheme.sources(name)], dim=-1)
+        return batch.as_lists(self.score[name](self.dropout(enhanced))[:, 0].float())
+
+
+class EvidenceHeads(Heads):
+    """Two heads: what the first one finds in a list is evidence for the second.
+
+    The simplest form of MS-Ranker's idea, and not its agent: all candidates are scored twice, at
+    once instead of one after the other, and nothing is sampled. From the paper: the chance of
+    being right decides how much of a candidate becomes evidence (equation 21), and a gate how
+    much of the evidence is let in (equation 22). Ours: evidence is the mean of the *other*
+    candidates' vectors by the softmax of their first scores, where the paper's agent walks down
+    a list that a trained first stage has sorted; and it enters before the tanh, with weights that
+    start at 0, so that at first the second head is a plain one.
+    """
+
+    def __init__(self, size: int, scheme: Scheme, dropout: float) -> None:
+        super().__init__(size, scheme, dropout)
+        self.of_pair = nn.Linear(size, size, bias=False)
+        self.of_evidence = nn.Linear(size, size, bias=False)
+        self.enter = nn.Linear(size, size, bias=False)
+        nn.init.zeros_(self.enter.weight)
+
+    def forward(self, pairs: Tensor, batch: Batch) -> dict[str, Tensor]:
+        """Scores `[Q, N]` by head, of pairs `[P, d]`."""
+        first, second = (head.name for head in self.scheme.heads)
+        features = {first: self.own[first](pairs).tanh()}
+        scores = {first: self.scores(first, features, batch)}
+        lists = others(scores[first], batch.mask) @ batch.as_lists(pairs).float()
+        evidence = lists.flatten(0, 1)[batch.slot]
+        gate = (self.of_pair(pairs) + self.of_evidence(evidence)).sigmoid()
+        features[second] = (self.own[second](pairs) + gate * self.enter(evidence)).tanh()
+        return scores | {second: self.scores(second, features, batch)}
+
+
+def others(scores: Tensor, mask: Tensor) -> Tensor:
+    """What each candidate's list-mates weigh for it, `[Q, N, N]`, of scores `[Q, N]`.
+
+    Row i is the softmax over all real candidates but i; 0 throughout where there is no other.
+    """
+    same = torch.eye(mask.shape[1], dtype=torch.bool, device=mask.device)
+    return masked_softmax(scores[:, None].expand(-1, len(same), -1), mask[:, None] & ~same)
 
 
 class Reference(neural.Reference):

@@ -1,4 +1,6 @@
-"""A CNN over sentences followed by the maximum over time, without padding.
+"""Convolution and maximum over time without padding: twice as fast an epoch as `F.conv1d`.
+
+(CA(list) on WikiQA, one thread; `docs/notes/kernels.md`.)
 
 Sentences lie one after the other as rows of words; nothing is spent on
 padding. A window may hang over its sentence's end and sees zeros there, so that a
@@ -22,7 +24,6 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from qasel.layers.recurrent import take_torchs_threads
-from qasel.onednn import by_onednn
 
 ROWS = 256
 """Words a matrix product: its result stays in the cache for the pass that reads it."""
@@ -100,8 +101,7 @@ class _SparseMax(torch.autograd.Function):
             starts = ends[first:last] - lengths[first:last] - row
             for number, tap in enumerate(taps):
                 out = products[: rows * tap.shape[1]].view(rows, -1)
-                with by_onednn():
-                    torch.mm(some, tap, out=out)
+                torch.mm(some, tap, out=out)
                 block = slice(number * channels, (number + 1) * channels)
                 _maxima(
                     out.numpy(),

@@ -1,4 +1,4 @@
-"""Where a pre-trained encoder lies: a folder, the local cache, the hub, or a Python package."""
+"""Pre-trained transformer encoders (BERT and its family): found, loaded, their pieces, vectors."""
 
 import hashlib
 import importlib
@@ -76,12 +76,17 @@ def own_fingerprint(name: str) -> str:
     folder = Path(name)
     if not name or not folder.is_dir():
         return ""
-    found = hashlib.sha256()
-    for path in sorted({path for pattern in _FILES for path in folder.glob(pattern)}):
+    return _digest(folder, _FILES)[:16]
+
+
+def _digest(folder: Path, patterns: Iterable[str]) -> str:
+    """sha256 over the names and contents of the files that match one of the patterns."""
+    total = hashlib.sha256()
+    for path in (path for pattern in patterns for path in sorted(folder.glob(pattern))):
         with path.open("rb") as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
-        found.update(f"{path.name} {digest}\n".encode())
-    return found.hexdigest()[:16]
+        total.update(f"{path.name} {digest}\n".encode())
+    return total.hexdigest()
 
 
 def full_encoder_name(name: str) -> str:
@@ -252,13 +257,7 @@ class Encoder:
     @cached_property
     def fingerprint(self) -> str:
         """sha256 over everything in the folder that a result depends on."""
-        total = hashlib.sha256()
-        for pattern in ("*.json", "*.txt", "*.safetensors"):
-            for path in sorted(self.folder.glob(pattern)):
-                with path.open("rb") as file:
-                    digest = hashlib.file_digest(file, "sha256").hexdigest()
-                total.update(f"{path.name} {digest}\n".encode())
-        return total.hexdigest()
+        return _digest(self.folder, ("*.json", "*.txt", "*.safetensors"))
 
 
 def load_encoder(name: str) -> Encoder:

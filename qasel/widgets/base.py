@@ -28,6 +28,7 @@ from IPython.display import HTML
 
 from qasel.datasets.base import Candidate, Question, Split
 from qasel.errors import QaselError
+from qasel.figures.style import BLUE, GREEN, GREY, INK, ORANGE, SKY, VERMILLION
 
 __all__ = [
     "BLUE",
@@ -51,9 +52,6 @@ __all__ = [
     "table",
     "words",
 ]
-
-BLUE, ORANGE, GREEN, SKY = "#0072B2", "#E69F00", "#009E73", "#56B4E9"
-VERMILLION, GREY, INK = "#D55E00", "#767676", "#222222"
 
 _VIEW = "application/vnd.jupyter.widget-view+json"
 _CELL = "text-align:left;vertical-align:top;padding:4px 8px;white-space:normal"

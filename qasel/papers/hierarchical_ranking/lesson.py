@@ -1,9 +1,8 @@
-"""Small helpers of the notebook: what is counted, shown or drawn there more than once."""
+"""What notebook 01 needs: tables and pictures of the data and losses, and two explorers."""
 
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
-from typing import Any, Protocol
 
 import numpy as np
 import pandas as pd
@@ -16,6 +15,7 @@ from qasel.evaluation import Run, Scores, TieWarning, bootstrap_interval, evalua
 from qasel.figures.style import GREY, INK, HouseFigure, house_style, new_figure
 from qasel.papers import lesson as shared
 from qasel.papers.hierarchical_ranking.model import CompareAggregate
+from qasel.papers.hierarchical_ranking.ranker import HierarchicalRanker
 from qasel.papers.hierarchical_ranking.recipes import PAPER, SCHEMES, HierarchicalRecipe
 from qasel.text import tokenize
 from qasel.training.losses import LEVELS, list_loss, pair_loss, point_loss
@@ -191,22 +191,10 @@ FAINT = 0.005
 """Weights below are shown as a dot."""
 
 
-class LooksAtWords(Protocol):
-    """A ranker whose co-attention can be seen."""
-
-    def attention(self, question: str, answer: str) -> Any:
-        """Words of both sides, and `over_answer` `[n, m]` and `over_question` `[m, n]`."""
-        ...
-
-    def rank(self, split: Split) -> Run:
-        """Score every candidate."""
-        ...
-
-
 class AttentionExplorer(CandidateExplorer):
     """Both directions of the co-attention for a question and a candidate, picked or typed."""
 
-    def __init__(self, ranker: LooksAtWords, split: Split, first: str | None = None) -> None:
+    def __init__(self, ranker: HierarchicalRanker, split: Split, first: str | None = None) -> None:
         self.ranker = ranker
         super().__init__(split, first=first)
 
@@ -271,7 +259,7 @@ def _weights(
 def _cell(weight: float, share: float, colour: str) -> str:
     mixed = (round(255 + 0.85 * share * (int(colour[i : i + 2], 16) - 255)) for i in (1, 3, 5))
     ground = "#" + "".join(f"{part:02x}" for part in mixed)
-    ink = "#ffffff" if share > 0.6 and colour == BLUE else "#222222"
+    ink = "#ffffff" if share > 0.6 and colour == BLUE else INK
     number = f"{weight:.2f}".removeprefix("0") if weight >= FAINT else "·"
     style = f"background-color:{ground};color:{ink};padding:2px 3px;text-align:center"
     return f'<td style="{style}">{number}</td>'
@@ -282,16 +270,6 @@ COLUMN, ROW, GAP, LEFT, TOP = 62, 19, 44, 40, 46
 PALE = "#C8C8C8"
 
 
-class RanksByHeads(Protocol):
-    """A ranker with heads; its recipe's scheme says which one ranks."""
-
-    recipe: Any
-
-    def rank_heads(self, split: Split) -> dict[str, Run]:
-        """One run a head."""
-        ...
-
-
 Column = tuple[str, str]
 """A variant and one of its heads."""
 
@@ -300,7 +278,7 @@ class IntegrationExplorer(CandidateExplorer):
     """The candidates' places by every head of every variant, and the way of one candidate."""
 
     def __init__(
-        self, rankers: Mapping[str, RanksByHeads], split: Split, first: str | None = None
+        self, rankers: Mapping[str, HierarchicalRanker], split: Split, first: str | None = None
     ) -> None:
         if not rankers:
             raise QaselError("give at least one trained ranker to explore")

@@ -1,8 +1,7 @@
 """The most violating ranking of a list, exact and greedy, place by place (paper 2, section 4.2)."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import zip_longest
-from typing import Literal, Protocol
 
 import ipywidgets as widgets
 import numpy as np
@@ -23,20 +22,10 @@ from qasel.widgets.base import (
     table,
 )
 
-Method = Literal["exact", "greedy"]
 EXACT, GREEDY = f'<b style="color:{BLUE}">exact</b>', f'<b style="color:{VERMILLION}">greedy</b>'
 HIGHEST, MOST_C = 3.0, 5.0
 COLUMN, ROW, LEFT, TOP, RADIUS = 84, 58, 100, 50, 18
 """Pixels of the grid: between columns and rows, the margins, and the circle of a state."""
-
-
-class Search(Protocol):
-    """Looks for the ranking that maximises `sum_j v_j s[r_j] + C (1 − AP(r))`, v_j = 1 / j."""
-
-    def __call__(
-        self, scores: np.ndarray, labels: np.ndarray, *, C: float, method: Method
-    ) -> tuple[np.ndarray, float]:
-        """The candidates' numbers, best first, and the objective."""
 
 
 class Case:
@@ -94,7 +83,7 @@ class ViolatingExplorer(Explorer):
 
     def __init__(
         self,
-        search: Search,
+        search: Callable[..., tuple[np.ndarray, float]],
         scores: Sequence[float],
         labels: Sequence[int],
         names: Sequence[str] | None = None,

@@ -1,4 +1,4 @@
-"""Small helpers of the notebook: lists taken apart, searches compared, the hinge measured."""
+"""What notebook 02 needs: lists taken apart, searches compared, the hinge measured and drawn."""
 
 import itertools
 import time

@@ -29,6 +29,22 @@ ORDER = [
 """Rooms in the order of their imports: each may import itself and those above it."""
 
 
+ABOUT = {
+    "datasets": "registry, readers",
+    "text": "words, vectors, encoders",
+    "evaluation": "measures, tests",
+    "rankers": "Ranker, baselines",
+    "layers": "shared network parts",
+    "training": "recipe, batches, trainer",
+    "results": "ledger, tables, sweeps",
+    "figures": "house style, charts",
+    "widgets": "shared explorers",
+    "papers": "a room a paper",
+    "cli": "the qasel command",
+}
+"""What a room holds, for the picture."""
+
+
 def modules() -> dict[str, Path]:
     """Dotted name of each module -> its file."""
     found = {}
@@ -81,6 +97,46 @@ def cycle(edges: dict[str, set[str]]) -> list[str]:
     return []
 
 
+def needed() -> dict[str, set[str]]:
+    """Room -> the rooms that it imports and reaches by way of no other that it imports."""
+    direct: dict[str, set[str]] = defaultdict(set)
+    for module, others in graph().items():
+        direct[room(module)] |= {room(other) for other in others} - {room(module), ""}
+
+    def reached(name: str) -> set[str]:
+        return set().union(*({other} | reached(other) for other in direct[name]))
+
+    return {
+        name: others - set().union(*(reached(other) for other in others))
+        for name, others in list(direct.items())
+    }
+
+
+def draw() -> None:
+    """Write `docs/architecture.svg`: the rooms in the order of their imports."""
+    from qasel.figures.diagrams import Arrow, Box, Diagram, diagrams
+
+    places = [place for rooms in ORDER[1:] for place in rooms]  # not the ground that all stand on
+    height: dict[str, int] = {}
+    edges = needed()
+    for name in places:
+        height[name] = 1 + max((height[o] for o in edges[name] if o in height), default=0)
+    rows = [[n for n in places if height[n] == h] for h in range(1, max(height.values()) + 1)]
+    boxes = {
+        name: Box(name, 1.9 * (i - (len(row) - 1) / 2), 0.9 * h, ABOUT[name], width=1.7, height=0.6)
+        for h, row in enumerate(rows)
+        for i, name in enumerate(row)
+    }
+    arrows = [
+        Arrow(a, b, bend=-0.3 if height[a] - height[b] > 1 else 0.0)
+        for a in places
+        for b in sorted(edges[a])
+        if b in boxes
+    ]
+    figure = diagrams({" ": Diagram(boxes, arrows)}, note="an arrow: imports", fontsize=10)
+    figure.savefig(ROOT / "docs" / "architecture.svg", metadata={"Date": None, "Creator": None})
+
+
 def table() -> str:
     """Markdown: rooms with their modules, lines, and the rooms that import them."""
     files, edges = modules(), graph()
@@ -103,8 +159,11 @@ def table() -> str:
 
 
 def main() -> None:
-    """Print the table."""
-    argparse.ArgumentParser(description=__doc__).parse_args()
+    """Print the table, and draw the picture if asked."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--draw", action="store_true", help="write docs/architecture.svg too")
+    if parser.parse_args().draw:
+        draw()
     print(table())
 
 

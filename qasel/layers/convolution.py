@@ -19,11 +19,9 @@ from typing import Any, cast
 
 import numpy as np
 import torch
-from numba import njit, prange
+from numba import config, njit, prange, set_num_threads
 from torch import Tensor, nn
 from torch.nn import functional as F
-
-from qasel.layers.recurrent import take_torchs_threads
 
 ROWS = 256
 """Words a matrix product: its result stays in the cache for the pass that reads it."""
@@ -32,6 +30,11 @@ _BLOCK = 16
 
 # The inner loops below index slices by the loop's own number alone: for any other index the
 # compiler checks whether it is negative, and then it does not vectorise (three times slower).
+
+
+def take_torchs_threads() -> None:
+    """Let parallel loops that this thread calls have as many threads as PyTorch has."""
+    set_num_threads(min(torch.get_num_threads(), config.NUMBA_NUM_THREADS))
 
 
 class MaxOverTime(nn.Module):

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 import torch
-from numba import config, njit, set_num_threads
+from numba import njit
 from torch import Tensor, nn
 from torch.nn import functional as F
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
@@ -43,11 +43,6 @@ _Q6, _Q4, _Q2, _Q0 = np.array(
     [1.19825839466702e-06, 1.18534705686654e-04, 2.26843463243900e-03, 4.89352518554385e-03],
     np.float32,
 )
-
-
-def take_torchs_threads() -> None:
-    """Let parallel loops that this thread calls have as many threads as PyTorch has."""
-    set_num_threads(min(torch.get_num_threads(), config.NUMBA_NUM_THREADS))
 
 
 @compiled

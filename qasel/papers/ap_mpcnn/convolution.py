@@ -21,7 +21,7 @@ import torch
 from numba import njit, prange
 from torch import Tensor, nn
 
-from qasel.layers.recurrent import take_torchs_threads
+from qasel.layers.convolution import take_torchs_threads
 
 
 def largest_windows(

@@ -13,6 +13,7 @@
 `qasel.results`. All that the command `qasel` does is in the package.
 """
 
+import importlib as _importlib
 import typing as _typing
 
 from qasel.locations import require_numba_cache as _require_numba_cache
@@ -25,20 +26,14 @@ if _typing.TYPE_CHECKING:
 _require_numba_cache()
 
 __all__ = ["evaluate", "load_dataset", "load_vectors"]
+_HOMES = {"evaluate": "evaluation", "load_dataset": "datasets", "load_vectors": "text"}
 
 
 def __getattr__(name: str) -> _typing.Any:
     """Import on first use: `qasel --help` should not wait for numpy and its friends."""
-    found: _typing.Any
-    if name == "evaluate":
-        from qasel.evaluation import evaluate as found
-    elif name == "load_dataset":
-        from qasel.datasets import load_dataset as found
-    elif name == "load_vectors":
-        from qasel.text import load_vectors as found
-    else:
+    if name not in _HOMES:
         raise AttributeError(f"module 'qasel' has no attribute {name!r}")
-    return found
+    return getattr(_importlib.import_module(f"qasel.{_HOMES[name]}"), name)
 
 
 def __dir__() -> list[str]:

@@ -87,20 +87,22 @@ def _extent(places: Iterable[tuple[float, float]]) -> tuple[float, float]:
 def _draw(axes: Axes, diagram: Diagram, fontsize: float) -> None:
     patches = {name: _box(axes, box, fontsize) for name, box in diagram.boxes.items()}
     look: dict[str, Any] = {"arrowstyle": "-|>", "mutation_scale": 12, "linewidth": 1.4}
-    for start, end, bend in diagram.arrows:
-        ends = [diagram.boxes[name][1:3] for name in (start, end)]
-        cut = {"patchA": patches[start], "patchB": patches[end], "shrinkA": 1, "shrinkB": 1}
-        way = f"arc3,rad={bend}"
-        arrow = FancyArrowPatch(*ends, connectionstyle=way, color=INK, zorder=1, **cut, **look)
-        axes.add_patch(arrow).set_clip_on(False)
+    look |= {"color": INK, "shrinkA": 1, "shrinkB": 1, "zorder": 1, "clip_on": False}
+    for arrow in diagram.arrows:
+        start, end = diagram.boxes[arrow.start], diagram.boxes[arrow.end]
+        look |= {"patchA": patches[arrow.start], "patchB": patches[arrow.end]}
+        way = f"arc3,rad={arrow.bend}"
+        axes.add_patch(
+            FancyArrowPatch((start.x, start.y), (end.x, end.y), connectionstyle=way, **look)
+        )
 
 
 def _box(axes: Axes, box: Box, fontsize: float) -> FancyBboxPatch:
     corner = box.x - box.width / 2, box.y - box.height / 2
-    edge = {"ec": VERMILLION, "ls": "--", "lw": 2} if box.strong else {"ec": GREY, "lw": 1}
-    patch = FancyBboxPatch(
-        corner, box.width, box.height, "round,pad=0,rounding_size=0.08", fc=box.fill, **edge
-    )
+    look: dict[str, Any] = {"ec": GREY, "lw": 1, "boxstyle": "round,pad=0,rounding_size=0.08"}
+    if box.strong:
+        look |= {"ec": VERMILLION, "ls": "--", "lw": 2}
+    patch = FancyBboxPatch(corner, box.width, box.height, fc=box.fill, **look)
     axes.add_patch(patch).set_clip_on(False)
     centred: dict[str, Any] = {"ha": "center", "va": "center"}
     axes.text(box.x, box.y + 0.09 * bool(box.shape), box.text, fontsize=fontsize, **centred)

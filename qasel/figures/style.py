@@ -24,9 +24,7 @@ INDIGO, WINE, OLIVE, BROWN = "#332288", "#882255", "#999933", "#8C564B"  # where
 INK, GREY, PALE = "#222222", "#767676", "#E6E6E6"
 
 STYLE: dict[Any, Any] = dict(
-    mpl.rc_params_from_file(
-        Path(__file__).with_name("house.mplstyle"), use_default_template=False
-    )
+    mpl.rc_params_from_file(Path(__file__).with_name("house.mplstyle"), use_default_template=False)
 )
 """The settings of `house.mplstyle`, for `rcParams.update`."""
 

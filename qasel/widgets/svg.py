@@ -28,7 +28,8 @@ def of_figure(figure: Figure, told: str) -> str:
     source = BytesIO()
     with mpl.rc_context(STYLE | {"svg.fonttype": "none"}):  # text stays text
         figure.savefig(source, format="svg", metadata={"Date": None})
-    return image(source.getvalue(), "svg+xml", *figure.get_size_inches() * 72, told)
+    width, height = figure.get_size_inches() * 72
+    return image(source.getvalue(), "svg+xml", width, height, told)
 
 
 def line(points: Sequence[Point], colour: str = INK, width: float = 1.5, dashes: str = "") -> str:
@@ -58,7 +59,8 @@ def text(
     bold: bool = False,
 ) -> str:
     """Words whose baseline is at a point; `anchor` is start, middle or end."""
+    weight = "bold" if bold else "normal"
     return (
         f"<text x='{at[0]:.1f}' y='{at[1]:.1f}' {_FONT} font-size='{size:g}' fill='{colour}' "
-        f"text-anchor='{anchor}' font-weight='{'bold' if bold else 'normal'}'>{escape(words)}</text>"
+        f"text-anchor='{anchor}' font-weight='{weight}'>{escape(words)}</text>"
     )

@@ -13,7 +13,6 @@
 `qasel.results`. All that the command `qasel` does is in the package.
 """
 
-import importlib as _importlib
 import typing as _typing
 
 from qasel.locations import require_numba_cache as _require_numba_cache
@@ -26,14 +25,20 @@ if _typing.TYPE_CHECKING:
 _require_numba_cache()
 
 __all__ = ["evaluate", "load_dataset", "load_vectors"]
-_HOMES = {"evaluate": "evaluation", "load_dataset": "datasets", "load_vectors": "text"}
 
 
 def __getattr__(name: str) -> _typing.Any:
     """Import on first use: `qasel --help` should not wait for numpy and its friends."""
-    if name not in _HOMES:
+    found: _typing.Any
+    if name == "evaluate":
+        from qasel.evaluation import evaluate as found
+    elif name == "load_dataset":
+        from qasel.datasets import load_dataset as found
+    elif name == "load_vectors":
+        from qasel.text import load_vectors as found
+    else:
         raise AttributeError(f"module 'qasel' has no attribute {name!r}")
-    return getattr(_importlib.import_module(f"qasel.{_HOMES[name]}"), name)
+    return found
 
 
 def __dir__() -> list[str]:

@@ -163,9 +163,9 @@ def _cells(
     sns.heatmap(table, ax=axes, **names, **look, **how)
     axes.tick_params(length=0)
     axes.tick_params(axis="y", rotation=0)
-    shares = axes.collections[0].norm(table.ravel())
-    for text, share in zip(axes.texts, shares, strict=False):
-        text.set_color("white" if share > 0.6 else INK)  # seaborn turns to white too early
+    norm: Any = axes.collections[0].norm
+    for text, value in zip(axes.texts, table.flat, strict=False):
+        text.set_color("white" if norm(value) > 0.6 else INK)  # seaborn turns to white too early
 
 
 @house_style

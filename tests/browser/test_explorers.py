@@ -333,7 +333,7 @@ def drawing(explorer: "playwright.Locator", number: int = 0) -> str:
 
 @distances
 def test_pick_a_question_and_a_related_one(explorer):
-    says(explorer, "▶ Waiting for my deposit")  # the first relevant one found
+    says(explorer, "Waiting for my deposit")  # the first relevant one found
     before = drawing(explorer)
     asked = "Toothache on a Sunday Half of my face is a pumpkin. Which dentist is open today?"
     explorer.get_by_role("combobox").nth(0).select_option(label=asked)
@@ -342,7 +342,7 @@ def test_pick_a_question_and_a_related_one(explorer):
     assert after != before
     explorer.get_by_role("combobox").nth(1).select_option(index=1)
     says(explorer, "3 of 14 different words that count (Jaccard 0.214): open, sunday, today")
-    says(explorer, "▶ Bakeries open today")
+    says(explorer, "Bakeries open today")
     assert drawing(explorer) not in (before, after)
 
 
@@ -363,7 +363,7 @@ def test_type_two_questions(explorer):
     explorer.get_by_role("textbox").nth(1).fill("who found the stone\n+who lost it")
     explorer.get_by_role("button", name="Show").click()
     says(explorer, "✓ relevant")
-    says(explorer, "▶ who lost it")
+    says(explorer, "who lost it")
     assert drawing(explorer) != before
 
 

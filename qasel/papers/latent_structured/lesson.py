@@ -126,7 +126,7 @@ def misses(lists: Lists, weights: np.ndarray, C: float) -> dict[str, float]:
     prize C on average over those; `greedy loss` and `exact loss` are the mean 1 − AP found.
     """
     scores = lists.features @ weights
-    v = harmonic(lists.longest)
+    v = lists.positions
     missed, gaps, losses = 0, [], []
     for a, b in itertools.pairwise(lists.first):
         s, y, w = scores[a:b], lists.positive[a:b], v[: b - a]
@@ -170,7 +170,7 @@ def seconds(size: int, positives: int, method: str, repeats: int = 20) -> float:
 
 def mean_hinge(w: np.ndarray, lists: Lists) -> float:
     """Mean over lists of the structured hinge: exact search, C = 1, all positions counted."""
-    arguments = (lists.positive, lists.first, harmonic(lists.longest), 1.0)
+    arguments = (lists.positive, lists.first, lists.positions, 1.0)
     return float(structured_hinge(lists.features @ w, *arguments)[0].mean())
 
 

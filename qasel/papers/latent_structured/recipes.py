@@ -87,7 +87,7 @@ MAIN = "LSP-AP*"
 LEARNERS = {
     "SVM": ("svm", "none"),
     "LSP": ("lsp", "none"),
-    "SVMmap": ("svm-map", "exact"),
+    "SVMmap": ("svm-map", "pairs"),
     "LSP-AP": ("lsp", "greedy"),
     "LSSVM-AP": ("lssvm", "greedy"),
     "LSP-AP*": ("lsp", "exact"),
@@ -152,7 +152,7 @@ class StructuredRecipe(Recipe):
 
     @property
     def search(self) -> str:
-        """What the learner searches for while training: none, greedy or exact."""
+        """What the learner searches for in training: none, greedy, exact or pairs."""
         return LEARNERS[self.base][1]
 
     @property

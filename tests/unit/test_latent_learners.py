@@ -11,9 +11,7 @@ import qasel
 from qasel.datasets.base import Candidate, Question, Split
 from qasel.errors import QaselError
 from qasel.evaluation import Run
-from qasel.papers.latent_structured import PairCNN, StructuredRanker, load, ranker, recipe
-from qasel.papers.latent_structured import lesson as drawings
-from qasel.papers.latent_structured import lesson as teaching
+from qasel.papers.latent_structured import PairCNN, StructuredRanker, lesson, load, ranker, recipe
 from qasel.papers.latent_structured.cnn import PairNetwork
 from qasel.papers.latent_structured.learners import (
     CORRECT,
@@ -353,18 +351,16 @@ def test_bad_recipes_are_refused(change, told):
 def test_the_hinge_is_measured_and_drawn():
     lists = Lists(np.array([[1.0], [0.0]]), np.array([True, False]), np.array([0, 2]))
     # At w = 0 the wrong one leads: 1 − 1/2. At w = 1: max(1, 1/2 + 1/2) less 1, the correct one.
-    assert teaching.mean_hinge(np.zeros(1), lists) == pytest.approx(0.5)
-    assert teaching.mean_hinge(np.ones(1), lists) == pytest.approx(0.0)
-    table = teaching.sizes({"LSP": np.array([2.0])}, lists)
-    assert table.loc["LSP", ["length of w", "hinge at 0", "at length 1"]].tolist() == [2, 0.5, 0]
-    (axes,) = drawings.lengths_figure({"LSP": np.array([2.0])}, lists).axes
+    assert lesson.mean_hinge(np.zeros(1), lists) == pytest.approx(0.5)
+    assert lesson.mean_hinge(np.ones(1), lists) == pytest.approx(0.0)
+    (axes,) = lesson.lengths_figure({"LSP": np.array([2.0])}, lists).axes
     curve, end, _ = axes.get_lines()
     assert curve.get_ydata()[[0, -1]] == pytest.approx([0.5, 0])
     assert end.get_xdata() == [2]
 
 
 def test_the_bound_of_cccp_touches_the_hinge_and_is_nowhere_below_it():
-    figure = drawings.hinge_figure([0.3, 1.0, 0.2, 0.0], [0, 1, 0, 1], at=-1.0)
+    figure = lesson.hinge_figure([0.3, 1.0, 0.2, 0.0], [0, 1, 0, 1], at=-1.0)
     hinge, bound, touched = figure.axes[1].get_lines()
     assert (bound.get_ydata() >= hinge.get_ydata() - 1e-12).all()
     (at,), (value,) = touched.get_data()

@@ -26,7 +26,7 @@ from qasel.papers.latent_structured.learners import (
     structural_svm,
     top_rankings,
 )
-from qasel.papers.latent_structured.recipes import FOLDS, articles, fold_of
+from qasel.papers.latent_structured.recipes import FOLDS, fold_of
 from qasel.text import Vectors, Vocabulary, tokenize
 from qasel.text.features import documents
 from qasel.training import checkpoint
@@ -306,7 +306,8 @@ def test_the_articles_are_those_of_the_whole_training_split(monkeypatch, tmp_pat
     chosen = recipe("LSP", "sample")
     data = chosen.load()
     assert data.articles == chosen.articles() == whole
-    assert articles("sample", "elsewhere", "all") == whole
+    elsewhere = recipe("LSP", "semeval-cqa").change(corpus="sample")
+    assert elsewhere.articles() == whole
     mine = tmp_path / "mine"
     mine.mkdir()
     lines = ["question\tcandidate\tlabel", "q\tone\t1", "q\ttwo\t0", "unanswered\tthree\t0"]

@@ -114,24 +114,37 @@ def all_interleavings(scores, positive, weights, scale):  # pragma: no cover
     size = len(scores)
     # Ranks of the positives, from all at the top to all at the bottom, as an odometer.
     places = np.arange(count)
-    best, highest = sorted_, -np.inf
+    best = np.empty(count, np.int64)
+    highest = -np.inf
     while True:
-        ranking, p = np.empty(size, np.int64), 0
+        total, p = 0.0, 0
         for j in range(size):
             if p < count and places[p] == j:
-                ranking[j] = sorted_[p]
+                total += weights[j] * scores[sorted_[p]]
+                total += scale * (j - p) / ((j + 1) * count)
                 p += 1
             else:
-                ranking[j] = sorted_[count + j - p]
-        total = objective_of(ranking, scores, positive, weights, scale)
+                total += weights[j] * scores[sorted_[count + j - p]]
         if total >= highest:
-            best, highest = ranking, total
+            highest = total
+            best[:] = places
         i = count - 1
         while i >= 0 and places[i] == size - count + i:
             i -= 1
         if i < 0:
-            return best, highest
-        places[i:] = np.arange(places[i] + 1, places[i] + 1 + count - i)
+            break
+        places[i] += 1
+        for k in range(i + 1, count):
+            places[k] = places[k - 1] + 1
+    ranking = np.empty(size, np.int64)
+    p = 0
+    for j in range(size):
+        if p < count and best[p] == j:
+            ranking[j] = sorted_[p]
+            p += 1
+        else:
+            ranking[j] = sorted_[count + j - p]
+    return ranking, highest
 
 
 SEARCHES = {"exact": best_ranking, "greedy": greedy_search, "enumerate": all_interleavings}

@@ -92,9 +92,8 @@ CELLS = {
         "SideBySideExplorer(runs, data.test)"
     ),
     "violating": (
-        "from qasel.papers.latent_structured import most_violating\n"
         "from qasel.papers.latent_structured.explorer import ViolatingExplorer\n"
-        "ViolatingExplorer(most_violating, [1, 0], [1, 0], C=1.0)"
+        "ViolatingExplorer([1, 0], [1, 0], C=1.0)"
     ),
 }
 

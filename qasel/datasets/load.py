@@ -6,19 +6,17 @@
 import contextlib
 import functools
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
 from qasel.datasets.base import Dataset, PairTask, Split
 from qasel.datasets.describe import oddities
-from qasel.datasets.lines import group_rows
 from qasel.datasets.registry import COLLECTIONS, QUESTION_PROTOCOLS, RELATED, collection, unknown
-from qasel.datasets.semeval import B, read_table
 from qasel.datasets.tables import JSON_SUFFIXES, KEEP, SPLITS, read_questions
 from qasel.errors import QaselError
 from qasel.files import FilePath
-from qasel.locations import DATA, data_dirs
+from qasel.locations import data_dirs
 
 
 def load_dataset(
@@ -46,7 +44,8 @@ def load_dataset(
         folder = Path(text)
         files = _folder(folder)
         notes = tuple(oddities(folder, files))
-        return _dataset(folder.resolve().name, kept, _filtered(files.values(), kept), notes=notes)
+        splits = [split.where(KEEP[kept]) for split in files.values()]
+        return _dataset(folder.resolve().name, kept, splits, notes=notes)
     if text.startswith("glove.") or text not in COLLECTIONS:
         loadable = {key: value for key, value in COLLECTIONS.items() if value.protocols}
         raise QaselError(f"{unknown('data set', text, loadable)}, or a path to a folder")
@@ -58,10 +57,6 @@ def load_dataset(
             f"`qasel data check {text}`"
         )
     kept = _protocol(text, protocol, known.protocols, known.default)
-    if text == "sample":
-        if kept == RELATED:
-            return _dataset(text, kept, _related(), scoring="semeval")
-        return _dataset(text, kept, _filtered(_folder(DATA / "sample").values(), kept))
     folders = known.folders(data_dirs(data_dir))
     read = _collection(text, kept, tuple(folders), _state(folders))
     return replace(read, splits=dict(read.splits))
@@ -99,7 +94,8 @@ def _collection(
     known = collection(name)
     assert known.read is not None  # as it has protocols
     splits, notes = known.read(known, folders, protocol)
-    return _dataset(name, protocol, splits, known.scoring, notes)
+    scoring = "semeval" if protocol == RELATED else known.scoring
+    return _dataset(name, protocol, splits, scoring, notes)
 
 
 def _state(folders: Iterable[Path]) -> tuple[object, ...]:
@@ -154,10 +150,6 @@ def _protocol(name: str, asked: str | None, known: Mapping[str, str], default: s
     return asked or default
 
 
-def _filtered(splits: Iterable[Split], protocol: str) -> list[Split]:
-    return [split.where(KEEP[protocol]) for split in splits]
-
-
 def _folder(folder: Path) -> dict[Path, Split]:
     """The splits that a user's folder holds, by the one file of its name that each is from."""
     if not folder.is_dir():
@@ -181,11 +173,3 @@ def _folder(folder: Path) -> dict[Path, Split]:
     if not splits:
         raise QaselError(f"{folder}: no train, dev or test file (.tsv or .jsonl, may be .gz)")
     return splits
-
-
-def _related() -> Iterator[Split]:
-    """The sample's related questions, in tables of subtask B's form."""
-    for name in SPLITS:
-        path = DATA / "sample" / f"{RELATED}-{name}.tsv"
-        rows, _ = read_table(path, B)
-        yield group_rows(path, name, rows)

@@ -43,8 +43,8 @@ def load_dataset(
         kept = _protocol(text, protocol, QUESTION_PROTOCOLS, "all")
         folder = Path(text)
         files = _folder(folder)
-        notes = tuple(oddities(folder, files))
         splits = [split.where(KEEP[kept]) for split in files.values()]
+        notes = tuple(oddities(folder, files))
         return _dataset(folder.resolve().name, kept, splits, notes=notes)
     if text.startswith("glove.") or text not in COLLECTIONS:
         loadable = {key: value for key, value in COLLECTIONS.items() if value.protocols}
@@ -100,12 +100,12 @@ def _collection(
 
 def _state(folders: Iterable[Path]) -> tuple[object, ...]:
     """Names, times and sizes of the files in some folders: another when one of them changes."""
-    found: list[object] = []
-    for path in (path for folder in folders if folder.is_dir() for path in folder.iterdir()):
+    entries = (entry for folder in folders if folder.is_dir() for entry in os.scandir(folder))
+    states = []
+    for entry in entries:
         with contextlib.suppress(OSError):  # gone meanwhile
-            now = path.stat()
-            found.append((path, now.st_mtime_ns, now.st_size))
-    return tuple(found)
+            states.append((entry.path, entry.stat().st_mtime_ns, entry.stat().st_size))
+    return tuple(states)
 
 
 def load_pairs(name: str, data_dir: FilePath | None = None) -> PairTask:
@@ -138,8 +138,8 @@ def _dataset(
     shuffled = {}
     for split in splits:
         if not split:
-            told = f"{name}: protocol {protocol!r} leaves no question in {split.name}"
-            raise QaselError(f"{told}; it goes by labels: `qasel data describe` tells of them")
+            what = f"{name}: protocol {protocol!r} leaves no question in {split.name}"
+            raise QaselError(f"{what}; it goes by labels: `qasel data describe` tells of them")
         shuffled[split.name] = split.shuffled()
     return Dataset(name, protocol, shuffled, scoring, notes)
 

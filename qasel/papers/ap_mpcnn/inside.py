@@ -69,9 +69,7 @@ def look(network: APMPCNN, tile: Tile, words: Sequence[tuple[str, ...]], off: st
     weights: list[Tensor | None] = [None, None]
     if network.attention:
         units = (F.normalize(x[None], dim=-1) for x in vectors)
-        both: Sequence[Tensor] = attention_weights(
-            *units, tile.real_question, tile.real_answer
-        )
+        both: Sequence[Tensor] = attention_weights(*units, tile.real_question, tile.real_answer)
         if off == "attention":
             both = [torch.full_like(weight, 1 / weight.shape[1]) for weight in both]
         weights = [weight[0] for weight in both]

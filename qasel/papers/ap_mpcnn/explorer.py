@@ -151,8 +151,9 @@ class PerspectiveExplorer(QuestionExplorer):
         try:
             self.asked.value = ""
             for label, pick in self.picks.items():
-                options = [(f"{MARKS[label]} {c.text}", c) for c in ranked if c.label == label]
-                pick.set_trait("options", options)  # and with them, the first as the value
+                offered = [c for c in ranked if c.label == label]
+                pick.set_trait("options", [(f"{MARKS[label]} {c.text}", c) for c in offered])
+                pick.value = offered[0] if offered else None
         finally:
             self._offering = False
         self._offered = question

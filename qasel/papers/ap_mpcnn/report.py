@@ -3,9 +3,8 @@
 `runs` are the frame of `read_runs`, by default the ledger's.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from itertools import groupby, pairwise
-from statistics import fmean
 from typing import Any
 
 import pandas as pd
@@ -148,22 +147,25 @@ def answered(runs: pd.DataFrame | None = None) -> pd.DataFrame:
     whose MAP is 0, which no ranking of a right answer gives.
     """
     lines = in_tables(ROOM, runs).query("dataset == @DATASET and split == 'test'")
-    lines = lines[lines["variant"].isin((MAIN, *ALONE))]
-    parts = []
-    for (system, vectors), group in lines.groupby(["variant", "vectors"]):
-        means: dict[str, list[float]] = {}
-        for scores in group["values"]:
-            values = pd.DataFrame(scores)
-            for part in (values, values[values["map"] > 0]):
-                for measure in ("map", "mrr"):
-                    title = f"{measure.upper()} of {len(part)}"
-                    means.setdefault(title, []).append(part[measure].mean())
-        line = {"system": system, "vectors": vectors} | {t: fmean(x) for t, x in means.items()}
-        parts.append(line | {"runs": len(group)})
-    found = pd.DataFrame(parts, columns=None if parts else ["system", "vectors", "runs"])
-    order = [(MAIN, *ALONE).index(system) for system in found["system"]]
-    found = found.assign(order=order).sort_values(["order", "runs"], ascending=[True, False])
-    return found.drop(columns="order").set_index(["system", "vectors"])
+    found = {}
+    for name in (MAIN, *ALONE):
+        own = lines[lines["variant"] == name]
+        for vectors, count in own["vectors"].value_counts().items():
+            means = [_means(scores) for scores in own.loc[own["vectors"] == vectors, "values"]]
+            found[name, vectors] = pd.DataFrame(means).mean().to_dict() | {"runs": count}
+    table = pd.DataFrame.from_dict(found, orient="index")
+    table.index = pd.MultiIndex.from_tuples(found, names=["system", "vectors"])
+    return table
+
+
+def _means(scores: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
+    """MAP and MRR of a run over all questions, and over those whose MAP is not 0."""
+    values = pd.DataFrame(scores)
+    return {
+        f"{measure.upper()} of {len(part)}": part[measure].mean()
+        for part in (values, values[values["map"] > 0])
+        for measure in ("map", "mrr")
+    }
 
 
 def statistics(dataset: Dataset) -> pd.DataFrame:

@@ -70,13 +70,13 @@ def test_maps_and_winners_by_hand():
         alone, pairs = feature_maps(convolution, ["a", "b"], words, weight, wide=True)
         inside = feature_maps(convolution, ["a", "b"], words, weight, wide=False)[1]
         padded = feature_maps(convolution, ["a"], words[:1], weight[:1], wide=False)[1]
-    assert np.arctanh(alone[0].astype(float)).to_dict() == pytest.approx({"a": 1, "b": -2})
+    assert np.arctanh(alone[1].astype(float)).to_dict() == pytest.approx({"a": 1, "b": -2})
     # The copies are 0.25 and −1.5.
     sums = {"∅ a": 0.2, "a b": 0.1 + 0.25 - 0.4, "b ∅": -0.2 - 1.5}
     expected = {window: math.tanh(value + 0.07) for window, value in sums.items()}
-    assert pairs[0].to_dict() == pytest.approx(expected)
-    assert inside[0].to_dict() == pytest.approx({"a b": expected["a b"]})
-    assert padded[0].to_dict() == pytest.approx({"a ∅": math.tanh(0.1 + 0.25 + 0.07)})
+    assert pairs[1].to_dict() == pytest.approx(expected)
+    assert inside[1].to_dict() == pytest.approx({"a b": expected["a b"]})
+    assert padded[1].to_dict() == pytest.approx({"a ∅": math.tanh(0.1 + 0.25 + 0.07)})
 
 
 @pytest.mark.parametrize(("wide", "windows"), [(True, [3, 4, 5]), (False, [3, 2, 1])])

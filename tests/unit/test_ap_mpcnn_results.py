@@ -14,7 +14,6 @@ from qasel.papers.ap_mpcnn import MAIN, VARIANTS, APMPCNNRanker, recipe
 from qasel.papers.ap_mpcnn import lesson as teaching
 from qasel.papers.ap_mpcnn import report as claims
 from qasel.papers.ap_mpcnn import report as figures
-from qasel.papers.ap_mpcnn.model import cosine_matrix
 from qasel.papers.ap_mpcnn.recipes import ALONE, SETTINGS
 from qasel.results.compare import AGAINST, HELD, NOT_RUN
 from qasel.text import Vectors, tokenize
@@ -163,35 +162,12 @@ def test_the_pair_that_is_shown():
         teaching.shown_pair(LISTS.where(lambda question: question.id == "b"))
 
 
-def test_attention_by_hand(ranker):
-    table = teaching.weighted_words(ranker, LISTS.where(lambda question: question.id == "b"))
-    asked, s_1 = teaching.vectors_of(ranker, "blue birds")
-    given, s_2 = teaching.vectors_of(ranker, "green green birds sing")
-    assert (asked, given) == (["blue", "birds"], ["green", "green", "birds", "sing"])
-    weights = cosine_matrix(s_1, s_2).sum(0).softmax(0)
-    np.testing.assert_allclose(
-        ranker.inside("blue birds", "green green birds sing").answer.weights, weights, atol=1e-6
-    )
-    assert table.loc[("answer", "content word"), "weight"] == pytest.approx(1)  # no other kind
-    assert table.loc[("answer", "content word"), "on top"] == 1
-
-
 def test_what_the_miner_takes(ranker):
     frame = teaching.mined(ranker, LISTS[0], count=1)
     assert frame["f"].is_monotonic_decreasing
     f = frame.set_index("kind")["f"]
     assert sorted(f.index) == ["right", "wrong, left out", "wrong, taken"]
     assert abs(f["wrong, taken"] - f["right"]) <= abs(f["wrong, left out"] - f["right"])
-
-
-def test_which_windows_of_a_question_are_kept(ranker):
-    table = teaching.first_word_kept(ranker, LISTS)
-    # The questions have 4 and 2 words; the mean is over the two.
-    assert table.loc[("narrow", 1), "even"] == pytest.approx((1 / 4 + 1 / 2) / 2)
-    assert table.loc[("narrow", 3), "even"] == pytest.approx((1 / 2 + 1) / 2)
-    assert table.loc[("wide", 3), "even"] == pytest.approx((3 / 6 + 3 / 4) / 2)
-    assert table["kept"].between(0, 1).all()
-    np.testing.assert_allclose(table["kept / even"] * table["even"], table["kept"])
 
 
 def test_pictures_of_a_pair(ranker):

@@ -4,6 +4,7 @@ import re
 from types import SimpleNamespace
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 from explorers import pick, plain, tables, write_own
@@ -81,10 +82,10 @@ def chosen(explorer):
 
 def test_filters_that_differ_most():
     right, wrong = (
-        SimpleNamespace(pooled=np.array([[0.0] * 4, values]))
+        SimpleNamespace(maps=(None, pd.DataFrame([[-1.0] * 4, values], columns=range(1, 5))))
         for values in ([0.1, 0.9, -0.5, 0.3], [0.2, 0.5, 0.5, 0.3])
     )
-    assert strongest(right, wrong, 2) == [2, 1, 0]
+    assert strongest(right, wrong, 2) == [3, 2, 1]
 
 
 def test_scores_with_each_part_off(ranker):
@@ -138,7 +139,7 @@ def test_the_strongest_windows(explorer, ranker):
         title, *rows = shown[(FILTERS + 1) * (width - 1) : (FILTERS + 1) * width]
         assert title[0] == f"Windows of {width} word{'s' if width > 1 else ''}"
         filters = strongest(right.answer, wrong.answer, width)
-        assert [row[0] for row in rows] == [f"filter {filter + 1}" for filter in filters]
+        assert [row[0] for row in rows] == [f"filter {filter}" for filter in filters]
         for cell, side in zip(rows[0][1:], (right, wrong), strict=True):
             for found in (side.answer, side.question):
                 values = found.maps[width - 1][filters[0]]

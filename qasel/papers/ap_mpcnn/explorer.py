@@ -6,6 +6,7 @@ from typing import Any
 import ipywidgets as widgets
 import numpy as np
 import pandas as pd
+from matplotlib.container import BarContainer
 from scipy.special import expit
 
 from qasel.datasets.base import Candidate, Question, Split
@@ -17,19 +18,21 @@ from qasel.widgets import svg
 from qasel.widgets.base import MARKS, QuestionExplorer, escape, number, shade, table
 
 KINDS = {1: "right", 0: "wrong"}
-NAMES = {"": "all parts on"} | {
-    part: f"{name} off"
-    for part, name in zip(PARTS, ("attention", "wide convolution", "sparse features"), strict=True)
+NAMES = {
+    "": "all parts on",
+    "attention": "attention off",
+    "wide": "wide convolution off",
+    "sparse": "sparse features off",
 }
 """Part switched off → how the reader knows it."""
 FILTERS, NUMBERED = 3, 5
 """Filters of each width that are shown, and words of a sentence with their weights beside them."""
-WEIGHTS = (
-    "Words are shaded by their attention weights, A₁ of the question and A₂ of the candidate, "
+WEIGHTS = {
+    True: "Words are shaded by their attention weights (A₁ of the question, A₂ of the candidate), "
     "which add up to 1; the largest are written beside their words. The question's weights depend "
-    "on the candidate."
-)
-WITHOUT = "This recipe has no attention: words have no weights."
+    "on the candidate.",
+    False: "This recipe has no attention: words have no weights.",
+}
 WINDOWS = (
     "For each width, the filters whose largest values differ most between the two candidates: the "
     "window that max pooling keeps and its value, and below it what the same filter keeps of the "
@@ -49,14 +52,8 @@ def switched(ranker: APMPCNNRanker, question: str, right: str, wrong: str) -> pd
     The first line, "", is with all parts on.
     """
     parts = [off for off in ("", *PARTS) if not off or getattr(ranker.recipe, off)]
-    texts = {"right": right, "wrong": wrong}
-    return pd.DataFrame(
-        {
-            kind: [ranker.inside(question, text, off).log_odds for off in parts]
-            for kind, text in texts.items()
-        },
-        index=parts,
-    )
+    odds = [[ranker.inside(question, a, off).log_odds for a in (right, wrong)] for off in parts]
+    return pd.DataFrame(odds, index=parts, columns=["right", "wrong"])
 
 
 @house_style
@@ -69,6 +66,7 @@ def switched_figure(log_odds: pd.DataFrame) -> HouseFigure:
     f = expit(log_odds).set_axis(names)[["wrong", "right"]][::-1]
     f.plot.barh(ax=axes, color={"right": BLUE, "wrong": VERMILLION}, width=0.7, legend=False)
     for bars, kind in zip(axes.containers, f, strict=True):
+        assert isinstance(bars, BarContainer)
         axes.bar_label(bars, [f"{value:.3f} {kind}" for value in f[kind]], padding=3, fontsize=10)
     axes.set(xlim=(0, 1.15), xlabel="f(q, p)", xticks=np.linspace(0, 1, 6))
     axes.grid(visible=False, axis="y")
@@ -76,9 +74,9 @@ def switched_figure(log_odds: pd.DataFrame) -> HouseFigure:
 
 
 def strongest(right: Sentence, wrong: Sentence, width: int) -> list[int]:
-    """The `FILTERS` filters of a width that find most in one candidate and least in the other."""
-    gap = np.abs(right.pooled[width - 1] - wrong.pooled[width - 1])
-    return np.argsort(-gap, kind="stable")[:FILTERS].tolist()
+    """The `FILTERS` filters of a width, from 1, whose pooled values differ most."""
+    gap = (right.maps[width - 1].max() - wrong.maps[width - 1].max()).abs()
+    return gap.sort_values(ascending=False, kind="stable").index[:FILTERS].tolist()
 
 
 class PerspectiveExplorer(QuestionExplorer):
@@ -130,18 +128,22 @@ class PerspectiveExplorer(QuestionExplorer):
         text = self.asked.value.strip() or question.text
         ranked = self._ranked(Question(question.id, text, question.candidates))
         shown = [pick.value for pick in self.picks.values()]
-        seen = [self.ranker.inside(text, candidate.text) for candidate in shown]
+        right, wrong = seen = [self.ranker.inside(text, candidate.text) for candidate in shown]
         places = [f"place {ranked.index(c) + 1} of {len(ranked)}" for c in shown]
-        log_odds = switched(self.ranker, text, *(candidate.text for candidate in shown))
-        picture = svg.of_figure(switched_figure(log_odds), "f of both candidates as bars")
-        return (
-            _part(
-                "What the words weigh",
-                _sides(seen, places),
-                WEIGHTS if self.ranker.recipe.attention else WITHOUT,
-            )
-            + _part("The strongest windows", _windows(*seen), WINDOWS)
-            + _part("The score with each part switched off", picture, SWITCHES)
+        bars = switched_figure(switched(self.ranker, text, *(c.text for c in shown)))
+        parts = (
+            ("What the words weigh", _sides(seen, places), WEIGHTS[self.ranker.recipe.attention]),
+            ("The strongest windows", _windows(right, wrong), WINDOWS),
+            (
+                "The score with each part switched off",
+                svg.of_figure(bars, "f of both candidates, with all parts and without each"),
+                SWITCHES,
+            ),
+        )
+        return "".join(
+            f'<div style="font-weight:bold;padding-top:12px">{title}</div>{picture}'
+            f"<p><small>{caption}</small></p>"
+            for title, picture, caption in parts
         )
 
     def _offer(self, question: Question) -> None:
@@ -165,11 +167,6 @@ class PerspectiveExplorer(QuestionExplorer):
 
 
 _HEADS = ["", *(f"{MARKS[label]}&nbsp;{kind} one" for label, kind in KINDS.items())]
-
-
-def _part(title: str, picture: str, caption: str) -> str:
-    style = "font-weight:bold;padding-top:12px"
-    return f'<div style="{style}">{title}</div>{picture}<p><small>{caption}</small></p>'
 
 
 def _sides(seen: Sequence[Inside], places: Sequence[str]) -> str:
@@ -220,5 +217,5 @@ def _windows(right: Inside, wrong: Inside) -> str:
                 kept = (found.maps[width - 1][i] for found in (side.answer, side.question))
                 of, asked = (f"“{_words(v.idxmax().split())}” {number(v.max())}" for v in kept)
                 cells.append(f'{of}<br><small style="color:{GREY}">question: {asked}</small>')
-            rows.append([f"filter&nbsp;{i + 1}", *cells])
+            rows.append([f"filter&nbsp;{i}", *cells])
     return table(_HEADS, rows)

@@ -29,7 +29,8 @@ class Sentence:
     """A sentence of a pair: its n `words` (a single "" if it has none) and what is computed of it.
 
     `weights` `[n]` are attention weights, None without attention. `maps` are the feature maps of
-    each width from 1, `[windows, F]`: tanh of every window, indexed by the window's words.
+    each width from 1, `[windows, F]`: tanh of every window, a row each under
+    the window's words; filters count from 1.
     """
 
     words: tuple[str, ...]
@@ -65,25 +66,26 @@ def look(network: APMPCNN, tile: Tile, words: Sequence[tuple[str, ...]], off: st
     if off not in ("", *PARTS):
         raise QaselError(f"unknown part {off!r}: choose from {', '.join(PARTS)}")
     network.eval()
-    vectors = network.words(tile.question)[0], network.words(tile.answer)[0]
+    vectors = network.words(tile.question), network.words(tile.answer)
     weights: list[Tensor | None] = [None, None]
     if network.attention:
-        units = (F.normalize(x[None], dim=-1) for x in vectors)
-        both: Sequence[Tensor] = attention_weights(*units, tile.real_question, tile.real_answer)
-        if off == "attention":
-            both = [torch.full_like(weight, 1 / weight.shape[1]) for weight in both]
-        weights = [weight[0] for weight in both]
+        asked, given = (F.normalize(x, dim=-1) for x in vectors)
+        found = attention_weights(asked, given, tile.real_question, tile.real_answer)
+        alike = off == "attention"
+        weights = [torch.full_like(w[0], 1 / w.shape[1]) if alike else w[0] for w in found]
     wide = network.convolution.wide and off != "wide"
-    sentences = []
-    for known, x, weight in zip(words, vectors, weights, strict=True):
-        known = known or ("",)
-        maps = feature_maps(network.convolution, known, x, weight, wide)
-        shown = None if weight is None else weight.cpu().numpy()
-        sentences.append(Sentence(known, shown, maps))
-    pooled = (torch.from_numpy(s.pooled)[None].to(vectors[0].device) for s in sentences)
-    compared = network.compare(*pooled, network.overlap(tile) * (off != "sparse"))
+    question, answer = (
+        Sentence(
+            known or ("",),
+            None if weight is None else weight.cpu().numpy(),
+            feature_maps(network.convolution, known or ("",), x[0], weight, wide),
+        )
+        for known, x, weight in zip(words, vectors, weights, strict=True)
+    )
+    x, y = (torch.from_numpy(s.pooled)[None].to(vectors[0].device) for s in (question, answer))
+    compared = network.compare(x, y, network.overlap(tile) * (off != "sparse"))
     log_odds, _ = network.predict(compared)
-    return Inside(*sentences, compared[0].cpu().numpy(), float(log_odds))
+    return Inside(question, answer, compared[0].cpu().numpy(), float(log_odds))
 
 
 def feature_maps(
@@ -104,5 +106,6 @@ def feature_maps(
         padded = [OUTSIDE] * before + list(words) + [OUTSIDE] * after
         windows = [" ".join(padded[i : i + width]) for i in range(len(padded) - width + 1)]
         values = filters(F.pad(x.T, (before, after))).tanh().T
-        maps.append(pd.DataFrame(values.cpu().numpy(), windows))
+        numbers = pd.RangeIndex(1, convolution.filters + 1, name="filter")
+        maps.append(pd.DataFrame(values.cpu().numpy(), pd.Index(windows, name="window"), numbers))
     return tuple(maps)

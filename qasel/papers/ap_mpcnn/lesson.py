@@ -1,4 +1,4 @@
-"""Small helpers of the notebook: a pair taken apart, weights and windows counted, mined lists."""
+"""Small helpers of the notebook: a pair to follow, tables as shaded cells, mined lists."""
 
 from collections.abc import Mapping
 from functools import partial
@@ -26,7 +26,6 @@ from qasel.papers.ap_mpcnn.negatives import choose
 from qasel.papers.ap_mpcnn.ranker import APMPCNNRanker
 from qasel.papers.ap_mpcnn.recipes import PAPER
 from qasel.text import tokenize
-from qasel.text.features.overlap import is_content
 
 chosen_recipes = partial(shared.chosen_recipes, PAPER)
 shapes, untrained = shared.shapes, shared.untrained
@@ -57,28 +56,6 @@ def vectors_of(ranker: APMPCNNRanker, text: str) -> tuple[list[str], Tensor]:
     return list(tokenize(text)), vectors.detach().cpu()
 
 
-def weighted_words(ranker: APMPCNNRanker, split: Split) -> pd.DataFrame:
-    """Attention over all pairs of a split, by side and kind of word.
-
-    `weight` is the mean weight as a multiple of an even one (1 / n); `on top` is the share of the
-    sentences whose largest weight is that of a word of this kind.
-    """
-    ranker.encode(split)  # all words at once, not pair by pair
-    rows = []
-    for question, candidate in ((q, c) for q in split for c in q.candidates):
-        pair = ranker.inside(question.text, candidate.text)
-        for side, found in (("question", pair.question), ("answer", pair.answer)):
-            kinds = ["content word" if is_content(word) else "stop word" for word in found.words]
-            top = np.arange(len(kinds)) == found.weights.argmax()
-            rows += zip([side] * len(kinds), kinds, found.weights * len(kinds), top, strict=True)
-    frame = pd.DataFrame(rows, columns=["side", "kind", "weight", "on top"])
-    by_kind = frame.groupby(["side", "kind"]).agg(
-        words=("weight", "count"), weight=("weight", "mean"), top=("on top", "sum")
-    )
-    by_kind["on top"] = by_kind.pop("top") / split.pairs
-    return by_kind.sort_index(ascending=False)
-
-
 def mined(ranker: APMPCNNRanker, question: Question, count: int) -> pd.DataFrame:
     """A question's candidates by f(q, p), highest first, and their `kind`: one of `KINDS`.
 
@@ -93,26 +70,6 @@ def mined(ranker: APMPCNNRanker, question: Question, count: int) -> pd.DataFrame
     frame = pd.DataFrame({"f": f[0].tolist(), "kind": kinds})
     frame["candidate"] = [candidate.text for candidate in question.candidates]
     return frame.sort_values("f", ascending=False, ignore_index=True)
-
-
-def first_word_kept(ranker: APMPCNNRanker, split: Split) -> pd.DataFrame:
-    """How often max pooling keeps a window of the question that holds its first word, by width.
-
-    Over all filters and questions, each question with its first candidate; of a trained network,
-    with wide windows and with them switched off. `even` is the share of such windows among all,
-    `kept / even` how many times as often as that they are kept.
-    """
-    rows = []
-    for question in split:
-        for kind, off in (("wide", ""), ("narrow", "wide")):
-            maps = ranker.inside(question.text, question.candidates[0].text, off).question.maps
-            for width, values in enumerate(maps, start=1):
-                holding = width if kind == "wide" else 1  # the first windows of the sentence
-                kept = np.mean(values.to_numpy().argmax(0) < holding)
-                rows.append((kind, width, kept, holding / len(values)))
-    frame = pd.DataFrame(rows, columns=["windows", "width", "kept", "even"])
-    frame = frame.groupby(["windows", "width"]).mean()
-    return frame.assign(**{"kept / even": frame["kept"] / frame["even"]})
 
 
 @house_style

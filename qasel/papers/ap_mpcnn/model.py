@@ -31,11 +31,6 @@ def attention_weights(
     return masked_softmax(rows, real_question), masked_softmax(columns, real_answer)
 
 
-def cosine_matrix(question: Tensor, answer: Tensor) -> Tensor:
-    """D (equation 1), `[…, n, m]`, of word vectors `[…, n, d]` and `[…, m, d]`: to look at."""
-    return F.normalize(question, dim=-1) @ F.normalize(answer, dim=-1).mT
-
-
 TINY = 1e-8
 """Below this product of lengths two vectors have no angle; their cosine is 0 then."""
 

@@ -4,7 +4,7 @@
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from itertools import groupby, pairwise
+from itertools import groupby, pairwise, product
 from typing import Any
 
 import pandas as pd
@@ -29,6 +29,7 @@ def network(recipe: APMPCNNRecipe) -> Diagram:
     """Figure 2 from left to right, all four parts on: the question above, the answer below."""
     r = recipe
     size = compared_size(r.filters, r.widths, sparse=True)
+    filters, pooled = f"{r.filters} filters each", f"[{r.widths}, {r.filters}]"
     boxes = {
         "sparse": Box("sparse features", 3.95, 0, "[4]", SHARED, 1.6),
         "horizontal": Box("horizontal", 7.75, 0.85, f"[{2 * r.filters:,}]", SHARED, 1.25),
@@ -45,12 +46,8 @@ def network(recipe: APMPCNNRecipe) -> Diagram:
         boxes |= {
             name: Box(f"{name} words", 0, y, f"$S_{number}$ [{words}, d]", WORDS, 1.45),
             f"{name} copy": Box(f"weights  $A_{number}$", 1.95, y, weighted, SHARED, 1.5),
-            f"{name} maps": Box(
-                f"windows of 1–{r.widths}", 3.95, y, f"{r.filters} filters each", OWN, 1.6
-            ),
-            f"{name} pooled": Box(
-                f"max  regM$_{number}$", 5.85, y, f"[{r.widths}, {r.filters}]", SHARED, 1.4
-            ),
+            f"{name} maps": Box(f"windows of 1–{r.widths}", 3.95, y, filters, OWN, 1.6),
+            f"{name} pooled": Box(f"max  regM$_{number}$", 5.85, y, pooled, SHARED, 1.4),
         }
         arrows += [Arrow(name, "sparse"), Arrow(other, f"{name} copy")]
         flow = (name, f"{name} copy", f"{name} maps", f"{name} pooled")
@@ -64,12 +61,9 @@ def parts(runs: pd.DataFrame | None = None) -> pd.DataFrame:
 
     The paper gives its figure no numbers; it says that all together are better than any alone.
     """
-    asked = [
-        Claim("four parts beat one", MAIN, alone, DATASET, metric)
-        for alone in ALONE
-        for metric in ("MAP", "MRR")
-    ]
-    return judged(ROOM, asked, runs)
+    pairs = product(ALONE, ("MAP", "MRR"))
+    claims = [Claim("four parts beat one", MAIN, alone, DATASET, m) for alone, m in pairs]
+    return judged(ROOM, claims, runs)
 
 
 def settings(runs: pd.DataFrame | None = None) -> pd.DataFrame:
@@ -233,12 +227,8 @@ def table_5(runs: pd.DataFrame | None = None) -> HouseFigure | None:
 
 def table_4(runs: pd.DataFrame | None = None) -> HouseFigure | None:
     """Table IV: two other values of each setting, the paper's numbers and ours."""
-
-    def in_one_colour(frame: pd.DataFrame) -> pd.DataFrame:
-        return frame.assign(system=MAIN)
-
     title = "Table IV: one setting changed at a time"
-    return table_figure(ROOM, runs, "table-4", title, in_one_colour)
+    return table_figure(ROOM, runs, "table-4", title, lambda frame: frame.assign(system=MAIN))
 
 
 def _each(names: Iterable[str], runs: pd.DataFrame | None) -> dict[str, pd.DataFrame]:
@@ -266,10 +256,6 @@ def figure_11(runs: pd.DataFrame | None = None) -> HouseFigure | None:
         seaborn.stripplot(**how, jitter=False, alpha=0.4, size=5)
         seaborn.pointplot(**how, errorbar=None, linestyle="none", marker="D")
         axes.axvline(printed, color=INK)
-        for y, group in enumerate(systems.values()):
-            mean = group[metric.lower()].mean()
-            above = {"xytext": (0, 8), "textcoords": "offset points", "ha": "center"}
-            axes.annotate(f"{mean:.3f}", (mean, y), fontsize=10, **above)
         axes.set(title=f"test {metric}", xlabel="", ylabel="")
         axes.margins(x=0.12)
     figure.supxlabel(

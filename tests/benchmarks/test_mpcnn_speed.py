@@ -47,7 +47,8 @@ def plain_scores(model, question, answer, overlap):
             (x[:, :, i] - y[:, :, j]).abs().sum(1),
         )
     ]
-    return model.predict(torch.cat([horizontal.flatten(1), torch.stack(vertical, 1), overlap], 1))
+    compared = torch.cat([horizontal.flatten(1), torch.stack(vertical, 1), overlap], 1)
+    return model.predict(compared)[0]
 
 
 def running_text(words, lists):

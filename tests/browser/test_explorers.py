@@ -373,14 +373,14 @@ PECK = "Parents dive at intruders and may peck a careless visitor on the head."
 @perspectives
 def test_pick_a_right_and_a_wrong_candidate(explorer):
     says(explorer, "tern")
-    playwright.expect(explorer.locator(".widget-html img")).to_have_count(19)  # a scale, strips
+    playwright.expect(explorer.locator(".widget-html img")).to_have_count(1)
     wrong = explorer.get_by_role("combobox").nth(2)
     wrong.select_option(label=f"✗ {BILL}")
     says(explorer, "streams")
-    before = drawing(explorer, 2)
+    before = drawing(explorer)
     wrong.select_option(label=f"✗ {PECK}")
     says(explorer, "peck")
-    assert drawing(explorer, 2) != before
+    assert drawing(explorer) != before
     explorer.get_by_role("combobox").nth(0).select_option(label="who invented braille")
     says(explorer, "louis")  # the only right candidate
     playwright.expect(explorer.get_by_role("combobox").nth(1)).to_contain_text("✓ It was invented")
@@ -388,13 +388,13 @@ def test_pick_a_right_and_a_wrong_candidate(explorer):
 
 @perspectives
 def test_ask_the_same_candidates_something_else(explorer):
-    playwright.expect(explorer.locator(".widget-html img")).to_have_count(19)  # a scale, strips
-    before = drawing(explorer, 2)
+    playwright.expect(explorer.locator(".widget-html img")).to_have_count(1)
+    before = drawing(explorer)
     field = explorer.get_by_placeholder("another question for these two candidates")
     field.fill("how far is <b>zyzzyva</b> for $5")
     field.press("Enter")
     says(explorer, "zyzzyva")
-    assert drawing(explorer, 2) != before
+    assert drawing(explorer) != before
     explorer.get_by_role("combobox").first.select_option(label="✎ type your own question …")
     says(explorer, "Type a question")
     explorer.get_by_role("textbox").nth(0).fill("who painted this")

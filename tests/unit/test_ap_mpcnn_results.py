@@ -11,13 +11,10 @@ from qasel.datasets import load_dataset
 from qasel.datasets.base import Candidate, Dataset, Question, Split
 from qasel.errors import QaselError
 from qasel.papers.ap_mpcnn import MAIN, VARIANTS, APMPCNNRanker, recipe
-from qasel.papers.ap_mpcnn import lesson as pictures
 from qasel.papers.ap_mpcnn import lesson as teaching
 from qasel.papers.ap_mpcnn import report as claims
 from qasel.papers.ap_mpcnn import report as figures
-from qasel.papers.ap_mpcnn.model import cosine_matrix
-from qasel.papers.ap_mpcnn.recipes import ALONE
-from qasel.papers.ap_mpcnn.report import settings_of
+from qasel.papers.ap_mpcnn.recipes import ALONE, SETTINGS
 from qasel.results.compare import AGAINST, HELD, NOT_RUN
 from qasel.text import Vectors, tokenize
 
@@ -49,20 +46,21 @@ def test_what_some_figures_need_and_show():
     bars = figures.figure_11(runs_of([row(), row("Wide convolution only")])).axes[0]
     assert [label.get_text() for label in bars.get_yticklabels()] == ["Wide convolution only", MAIN]
     panels = figures.table_4(runs_of([row(), row("window 4", test=0.77)])).axes
-    assert [axes.get_title(loc="left") for axes in panels][:3] == ["epochs", "batch", "window"]
-    assert [label.get_text() for label in panels[2].get_xticklabels()] == ["2", "3", "4"]
+    assert [label.get_text() for label in panels[0].get_yticklabels()] == [*SETTINGS]
 
 
-def test_the_settings_of_table_4():
-    found = {
-        s.name: s for s in settings_of(runs_of([row(), row(seed=1, test=0.77), row("filters 500")]))
+def test_settings_are_compared_on_the_seeds_that_all_values_have():
+    rows = [row(), row(seed=1, test=0.77), row("filters 500"), row("window 2"), row("window 4")]
+    table = claims.settings(runs_of(rows)).set_index("setting")
+    assert table["values"]["filters"] == "200, 300, 500"
+    assert table["recipe"]["learning rate"] == "0.00018"
+    assert table["runs"].to_dict() == {
+        **dict.fromkeys(("epochs", "batch", "hidden", "negatives", "regularization"), "0 / 2 / 0"),
+        **{"learning rate": "0 / 2 / 0", "filters": "0 / 1 / 1", "window": "1 / 1 / 1"},
     }
-    assert list(found["filters"].paper.items()) == [(200, 0.795), (300, 0.806), (500, 0.779)]
-    assert found["filters"].ours == {300: [0.75], 500: [0.75]}  # by the seed that both have
-    assert found["window"].ours == {3: [0.75, 0.77]}
-    assert found["learning rate"].own == 0.00018
-    assert len(found) == 8
-    assert settings_of(runs_of([row("filters 500")]))[3].ours == {}  # nothing of the recipe itself
+    assert table["gap"]["window"] == "+0.000"  # seed 1 of the recipe does not count
+    alone = claims.settings(runs_of([row("filters 500")]))
+    assert set(alone["runs"]) == {"0 / 0 / 0"}  # nothing of the recipe itself
 
 
 def test_the_parts_together_against_each_alone():
@@ -164,94 +162,26 @@ def test_the_pair_that_is_shown():
         teaching.shown_pair(LISTS.where(lambda question: question.id == "b"))
 
 
-def test_windows_with_each_word():
-    counts = teaching.touched(4, 3)
-    assert counts.loc[("narrow", 3)].tolist() == [1, 2, 2, 1]
-    assert counts.loc[("wide", 3)].tolist() == [3, 3, 3, 3]
-    assert counts.loc[("narrow", 1)].tolist() == [1, 1, 1, 1]
-    short = teaching.touched(2, 3)
-    assert short.loc[("narrow", 3)].tolist() == [1, 1]  # the one window, filled up
-
-
-def test_attention_by_hand(ranker):
-    table = teaching.weighted_words(ranker, LISTS.where(lambda question: question.id == "b"))
-    asked, s_1 = teaching.vectors_of(ranker, "blue birds")
-    given, s_2 = teaching.vectors_of(ranker, "green green birds sing")
-    assert (asked, given) == (["blue", "birds"], ["green", "green", "birds", "sing"])
-    weights = cosine_matrix(s_1, s_2).sum(0).softmax(0)
-    np.testing.assert_allclose(
-        ranker.inside("blue birds", "green green birds sing").answer.weights, weights, atol=1e-6
-    )
-    assert table.loc[("answer", "content word"), "weight"] == pytest.approx(1)  # no other kind
-    assert table.loc[("answer", "content word"), "on top"] == 1
-
-
-def test_sparse_features_by_hand(ranker):
-    question, right, wrong = teaching.shown_pair(LISTS)
-    table = teaching.sparse_table(ranker, question, [right, wrong])
-    assert table.loc["|Q| + |A|"].tolist() == ["4 + 3", "4 + 8"]
-    assert table.loc["in both, no stop words"].tolist() == ["cats", "cats red"]
-    for told, candidate in (("right", right), ("wrong", wrong)):
-        own = ranker.inside(question.text, candidate.text).compared[-4:]
-        assert [float(value) for value in table[told][-4:]] == pytest.approx(own, abs=6e-4)
-
-
-def test_parameters_of_the_paper():
-    numbers = teaching.parameters(recipe(), size=300)["numbers"]
-    weights = [name for name in numbers.index if "convolution" in name and "weight" in name]
-    assert numbers[weights].sum() == 1_080_000
-    assert numbers["hidden.weight"] + numbers["hidden.bias"] == 189_600
-    assert "vectors" not in numbers
-
-
-def test_triplets_by_hand():
-    table = teaching.triplets([0.7, 0.6, 0.9, 0.1], [1, 0, 0, 0], 2, (1, 0.2))
-    assert table.index.tolist() == [(1, 2), (1, 3), (1, 4)]
-    assert table["taken"].tolist() == ["✓", "✓", ""]
-    assert table["loss, γ = 1"].tolist() == ["0.90", "1.20", ""]
-    assert table["loss, γ = 0.2"].tolist() == ["0.10", "0.40", ""]
-
-
 def test_what_the_miner_takes(ranker):
     frame = teaching.mined(ranker, LISTS[0], count=1)
     assert frame["f"].is_monotonic_decreasing
-    assert frame["right"].sum() == frame["taken"].sum() == 1
-    right = float(frame.loc[frame["right"], "f"].iloc[0])
-    wrong = frame[~frame["right"]]
-    assert (wrong["f"] - right).abs().idxmin() == wrong["taken"].idxmax()
-
-
-def test_which_windows_of_a_question_are_kept(ranker):
-    table = teaching.first_word_kept(ranker, LISTS)
-    # The questions have 4 and 2 words; the mean is over the two.
-    assert table.loc[("narrow", 1), "even"] == pytest.approx((1 / 4 + 1 / 2) / 2)
-    assert table.loc[("narrow", 3), "even"] == pytest.approx((1 / 2 + 1) / 2)
-    assert table.loc[("wide", 3), "even"] == pytest.approx((3 / 6 + 3 / 4) / 2)
-    assert table["kept"].between(0, 1).all()
-    np.testing.assert_allclose(table["kept / even"] * table["even"], table["kept"])
+    f = frame.set_index("kind")["f"]
+    assert sorted(f.index) == ["right", "wrong, left out", "wrong, taken"]
+    assert abs(f["wrong, taken"] - f["right"]) <= abs(f["wrong, left out"] - f["right"])
 
 
 def test_pictures_of_a_pair(ranker):
     question, right, _ = teaching.shown_pair(LISTS)
-    seen = ranker.inside(question.text, right.text)
-    picture = pictures.map_figure(seen.answer, 2, "two words").axes[0]
+    table = ranker.inside(question.text, right.text).answer.maps[1].T
+    (picture,) = teaching.cells({"two words": table}, framed=True).axes
     told = [label.get_text() for label in picture.get_xticklabels()]
     assert told == ["∅ nine", "nine cats", "cats .", ". ∅"]
-    panels = pictures.compared_figure(seen).axes
-    assert len(panels) == 7
-    assert [axes.collections[0].get_cmap().name == pictures.FAR for axes in panels] == [
-        *(False, False, False, True, False, True, True)  # the distances
+    assert len(picture.texts) == table.size
+    assert [frame.get_xy() for frame in picture.patches] == [
+        (place, number) for number, place in enumerate(table.to_numpy().argmax(1))
     ]
-    (asked, s_1), (given, s_2) = (
-        teaching.vectors_of(ranker, t) for t in (question.text, right.text)
-    )
-    weights = (seen.question.weights, seen.answer.weights)
-    heat = pictures.attention_figure(cosine_matrix(s_1, s_2), asked, given, weights).axes[2]
-    assert len(heat.texts) == len(asked) * len(given)
-    counts = teaching.touched(len(asked), 3)
-    assert len(pictures.touched_figure(counts, asked).axes) == 3
     frame = teaching.mined(ranker, LISTS[0], count=1)
-    mined = pictures.mined_figure({"before": frame, "after": frame}).axes
+    mined = teaching.mined_figure({"before": frame, "after": frame}).axes
     assert len(mined) == 2
     low, high = mined[0].get_xlim()
     assert low < frame["f"].min() < frame["f"].max() < high  # no wider than they are apart

@@ -3,17 +3,15 @@
 A window is a sum of words, each through the weights of its place in the window (a tap), and
 attention only scales words: W·[x; a·x] = W₁·x + a·(W₂·x). So every *different* word of a batch is
 projected once, by one matrix product, however often it occurs and whatever it is paired with; what
-depends on the pair are sums of scaled rows of that table. Of these the maximum keeps one window a
-filter. The search for it needs no gradient: only the winners are then read from the table again.
-On a CPU the search is a compiled loop, with which an epoch takes 43 % of the time that it takes
-with PyTorch's own operations (TREC-QA, one thread; `docs/notes/kernels.md`).
+depends on the pair are sums of scaled rows of that table. Max pooling keeps one window per filter.
+The search for it needs no gradient: only the winners are then read from the table again. On a CPU
+the search is a compiled loop, which makes an epoch 2.3 times as fast (`docs/notes/kernels.md`).
 
 Shapes: U different words, R sentences (or pairs), L words of the longest, M widths, T = 1 + … + M
 taps, F filters, p parts of an input (1, or 2 with the weighted copy beside the vector).
 """
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable
 from typing import cast
 
 import numpy as np
@@ -27,16 +25,11 @@ from qasel.layers.convolution import take_torchs_threads
 def largest_windows(
     table: Tensor, place: Tensor, length: Tensor, weight: Tensor | None, widths: int, wide: bool
 ) -> Tensor:
-    """First word of the largest window of each width and filter, `[R, M, F]`; see `convolution`.
-
-    `table` `[U, T, p, F]` is float32, `place` `[R, L]` and `weight` as there; of equal windows
-    the first is taken.
-    """
+    """`HolisticConvolution.largest` on a CPU; `table` `[U, T, p, F]` is float32."""
     take_torchs_threads()
-    filters = table.shape[3]
-    start = np.empty((len(place), widths, filters), dtype=np.int64)
+    start = np.empty((len(place), widths, table.shape[3]), dtype=np.int64)
     _search(
-        table.detach().reshape(len(table), -1).numpy(),
+        table.detach().flatten(1).numpy(),
         place.numpy(),
         length.numpy(),
         np.empty((1, 1), dtype=np.float32) if weight is None else weight.detach().numpy(),
@@ -54,12 +47,14 @@ def _search(table, place, length, weight, scaled, wide, start):  # pragma: no co
     for r in prange(rows):
         window = np.empty(filters, dtype=np.float32)
         best = np.empty(filters, dtype=np.float32)
-        found = np.empty(filters, dtype=np.int32)
+        winner = np.empty(filters, dtype=np.int32)
         words = length[r]
         for width in range(1, widths + 1):
             first = 1 - width if wide else 0
             last = words - 1 if wide else max(words - width, 0)
             tap = width * (width - 1) // 2
+            best[:] = -np.inf
+            winner[:] = first
             for s in range(first, last + 1):
                 window[:] = 0
                 for k in range(max(0, -s), min(width, words - s)):
@@ -72,39 +67,11 @@ def _search(table, place, length, weight, scaled, wide, start):  # pragma: no co
                     else:
                         for c in range(filters):
                             window[c] += one[c]
-                if s == first:
-                    best[:] = window
-                    found[:] = s
-                else:
-                    for c in range(filters):
-                        better = window[c] > best[c]
-                        best[c] = window[c] if better else best[c]
-                        found[c] = s if better else found[c]
-            for c in range(filters):
-                start[r, width - 1, c] = found[c]
-
-
-@dataclass(frozen=True)
-class Winners:
-    """The words in the windows that max pooling keeps, `[R, T, F]` each.
-
-    `row` are rows of the table, 0 (the word that is nothing) where a window sticks out of its
-    sentence; `weight` are the words' attention weights, None without attention.
-    """
-
-    row: Tensor
-    weight: Tensor | None = None
-
-    def of(self, index: Tensor) -> "Winners":
-        """The winners of some rows, repeated at will."""
-        return Winners(self.row[index], None if self.weight is None else self.weight[index])
-
-    @classmethod
-    def join(cls, parts: Sequence["Winners"]) -> "Winners":
-        """One after the other."""
-        weights = [part.weight for part in parts if part.weight is not None]
-        rows = torch.cat([part.row for part in parts])
-        return cls(rows, torch.cat(weights) if weights else None)
+                for c in range(filters):
+                    better = window[c] > best[c]
+                    best[c] = window[c] if better else best[c]
+                    winner[c] = s if better else winner[c]
+            start[r, width - 1] = winner
 
 
 class HolisticConvolution(nn.Module):
@@ -134,73 +101,68 @@ class HolisticConvolution(nn.Module):
         taps = torch.cat([w.permute(2, 3, 1, 0) for w in weights], dim=1)  # [d, T, p, F]
         return (words @ taps.flatten(1)).view(len(words), *taps.shape[1:])
 
-    def windows(self, table: Tensor, place: Tensor, weight: Tensor | None, width: int) -> Tensor:
-        """The sums of all windows of a width, `[R, L + width − 1, F]`, the first with one word.
+    @torch.no_grad()
+    def largest(
+        self, table: Tensor, place: Tensor, length: Tensor, weight: Tensor | None
+    ) -> Tensor:
+        """First word of the largest window of each width and filter, `[R, M, F]`.
 
-        `place` `[R, L]` are the words' rows in the table (0: padding), `weight` their attention.
+        It is below 0 where the window begins before the sentence; of equal windows the first is
+        taken. `place` `[R, L]` are the words' rows in the table (0: padding), `weight` `[R, L]`
+        their attention weights, `length` `[R]` counts the words of each sentence.
         """
         rows, longest = place.shape
-        sums = table.new_zeros(rows, longest + width - 1, self.filters)
-        for offset in range(width):
-            tap = self._first_tap(width) + offset
-            part = table[:, tap, 0][place]
-            if weight is not None:
-                part = part.addcmul(weight[..., None].to(part), table[:, tap, 1][place])
-            sums[:, width - 1 - offset :][:, :longest] += part
-        return sums
-
-    def allowed(self, length: Tensor, longest: int, width: int) -> Tensor:
-        """Which of those windows count, `[R, L + width − 1]`, of sentences of `length` `[R]`."""
-        start = torch.arange(1 - width, longest, device=length.device)
-        if self.wide:
-            return start < length[:, None]
-        return (start >= 0) & (start <= (length[:, None] - width).clamp(min=0))
-
-    @torch.no_grad()
-    def best(self, table: Tensor, place: Tensor, length: Tensor, weight: Tensor | None) -> Tensor:
-        """First word of the largest window of each width and filter, `[R, M, F]`; may be < 0."""
-        found = []
+        starts = []
         for width in self.widths:
-            sums = self.windows(table, place, weight, width)
-            counts = self.allowed(length, place.shape[1], width)[..., None]
-            found.append(sums.masked_fill(~counts, -torch.inf).argmax(1) - (width - 1))
-        return torch.stack(found, dim=1)
+            tap = width * (width - 1) // 2
+            sums = table.new_zeros(rows, longest + width - 1, self.filters)
+            for offset in range(width):
+                part = table[:, tap + offset, 0][place]
+                if weight is not None:
+                    copy = table[:, tap + offset, 1][place]
+                    part = part.addcmul(weight[..., None].to(part), copy)
+                sums[:, width - 1 - offset :][:, :longest] += part
+            start = torch.arange(1 - width, longest, device=place.device)
+            if self.wide:
+                counts = start < length[:, None]
+            else:
+                counts = (start >= 0) & (start <= (length[:, None] - width).clamp(min=0))
+            sums = sums.masked_fill(~counts[..., None], -torch.inf)
+            starts.append(sums.argmax(1) - (width - 1))
+        return torch.stack(starts, dim=1)
 
     def winners(
         self, table: Tensor, place: Tensor, length: Tensor, weight: Tensor | None
-    ) -> Winners:
-        """The words that make up the largest windows."""
+    ) -> tuple[Tensor, Tensor | None]:
+        """The words in the largest windows, `[R, T, F]`: rows of the table, attention weights.
+
+        The row is 0 (no word) where a window sticks out of its sentence. Arguments as in `largest`.
+        """
         if table.device.type == "cpu" and table.dtype == torch.float32:
             widths = len(self.widths)
             start = largest_windows(table, place, length, weight, widths, self.wide)
         else:
-            start = self.best(table, place, length, weight)
+            start = self.largest(table, place, length, weight)
         taps = [start[:, w - 1] + offset for w in self.widths for offset in range(w)]
         word = torch.stack(taps, dim=1)
         inside = (word >= 0) & (word < place.shape[1])
         index = word.clamp(0, place.shape[1] - 1).flatten(1)
         row = torch.where(inside, place.gather(1, index).view_as(word), 0)
-        return Winners(row, None if weight is None else weight.gather(1, index).view_as(word))
+        return row, None if weight is None else weight.gather(1, index).view_as(word)
 
-    def pool(self, table: Tensor, winners: Winners) -> Tensor:
-        """What max pooling leaves of the sentences, `[R, M, F]`: tanh of the largest windows.
+    def pool(self, table: Tensor, row: Tensor, weight: Tensor | None) -> Tensor:
+        """What max pooling leaves of the sentences, `[R, M, F]`: tanh of the `winners`' sums.
 
         (tanh after the maximum equals tanh before it.)
         """
         taps, parts, filters = table.shape[1:]
         first = torch.arange(taps, device=table.device)[:, None] * parts * filters
-        first = first + torch.arange(filters, device=table.device)
-        index = winners.row * (taps * parts * filters) + first
-        flat = table.flatten()
+        index = row * (taps * parts * filters) + first + torch.arange(filters, device=table.device)
         # One gather for all: each would have a gradient of the size of the table.
         places = torch.stack([index + part * filters for part in range(parts)])
-        sums, *copy = flat.gather(0, places.flatten()).view(places.shape).float()
-        if winners.weight is not None:
-            sums = sums + winners.weight * copy[0]
+        sums, *copy = table.flatten().gather(0, places.flatten()).view(places.shape).float()
+        if weight is not None:
+            sums = sums + weight * copy[0]
         by_width = [part.sum(1) for part in sums.split(list(self.widths), dim=1)]
         bias = torch.stack([c.bias for c in self._convolutions if c.bias is not None])
         return (torch.stack(by_width, dim=1) + bias).tanh()
-
-    @staticmethod
-    def _first_tap(width: int) -> int:
-        return width * (width - 1) // 2

@@ -8,48 +8,39 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 import torch
 from torch import Tensor
 from torch.nn import functional as F
 
 from qasel.errors import QaselError
 from qasel.papers.ap_mpcnn.convolution import HolisticConvolution
-from qasel.papers.ap_mpcnn.model import APMPCNN, attention_weights, horizontal, vertical
+from qasel.papers.ap_mpcnn.model import APMPCNN, attention_weights
 from qasel.training.batching import Tile
 
 PARTS = ("attention", "wide", "sparse")
 """The parts that can be switched off in a trained network; as in the recipe."""
+OUTSIDE = "∅"
+"""Stands for a place before or after the sentence in the words of a window."""
 
 
 @dataclass(frozen=True)
 class Sentence:
-    """A sentence of a pair: its n `words` (a single "" if it has none) and what is found in it.
+    """A sentence of a pair: its n `words` (a single "" if it has none) and what is computed of it.
 
-    `weights` `[n]` are attention weights, None without attention. `maps` has, for each width from
-    1, the tanh of all windows, `[windows, F]`; the first window begins at word `first[width − 1]`,
-    which is below 0 where zeros stand before the sentence.
+    `weights` `[n]` are attention weights, None without attention. `maps` are the feature maps of
+    each width from 1, `[windows, F]`: tanh of every window, a row each under
+    the window's words; filters count from 1.
     """
 
     words: tuple[str, ...]
     weights: np.ndarray | None
-    maps: tuple[np.ndarray, ...]
-    first: tuple[int, ...]
+    maps: tuple[pd.DataFrame, ...]
 
     @property
     def pooled(self) -> np.ndarray:
         """What max pooling leaves, `[M, F]`."""
-        return np.stack([values.max(0) for values in self.maps])
-
-    def window(self, width: int, number: int) -> tuple[str, ...]:
-        """The words of a window, numbered from 0; "" for a place outside of the sentence."""
-        begin = number + self.first[width - 1]
-        inside = range(len(self.words))
-        return tuple(self.words[i] if i in inside else "" for i in range(begin, begin + width))
-
-    def winner(self, width: int, number: int) -> tuple[int, tuple[str, ...]]:
-        """The (first) window that pooling keeps for a filter, both numbered from 0; its words."""
-        window = int(self.maps[width - 1][:, number].argmax())
-        return window, self.window(width, window)
+        return np.stack([values.max() for values in self.maps])
 
 
 @dataclass(frozen=True)
@@ -74,44 +65,47 @@ def look(network: APMPCNN, tile: Tile, words: Sequence[tuple[str, ...]], off: st
     """
     if off not in ("", *PARTS):
         raise QaselError(f"unknown part {off!r}: choose from {', '.join(PARTS)}")
-    wide = network.convolution.wide and off != "wide"
-    vectors = [network.words(tile.question)[0], network.words(tile.answer)[0]]
+    network.eval()
+    vectors = network.words(tile.question), network.words(tile.answer)
     weights: list[Tensor | None] = [None, None]
     if network.attention:
-        asked, given = (F.normalize(x[None], dim=-1) for x in vectors)
+        asked, given = (F.normalize(x, dim=-1) for x in vectors)
         found = attention_weights(asked, given, tile.real_question, tile.real_answer)
         alike = off == "attention"
         weights = [torch.full_like(w[0], 1 / w.shape[1]) if alike else w[0] for w in found]
-    sentences = []
-    for x, weight, told in zip(vectors, weights, words, strict=True):
-        maps = feature_maps(network.convolution, x, weight, wide)
-        first = tuple(1 - width if wide else 0 for width in network.convolution.widths)
-        numbers = None if weight is None else weight.cpu().numpy()
-        sentences.append(
-            Sentence(told or ("",), numbers, tuple(m.cpu().numpy() for m in maps), first)
+    wide = network.convolution.wide and off != "wide"
+    question, answer = (
+        Sentence(
+            known or ("",),
+            None if weight is None else weight.cpu().numpy(),
+            feature_maps(network.convolution, known or ("",), x[0], weight, wide),
         )
-    x, y = (torch.from_numpy(s.pooled)[None].to(vectors[0].device) for s in sentences)
-    parts = [horizontal(x, y), vertical(x, y, network.difference)]
-    if network.sparse:
-        overlap = network.overlap(tile)
-        parts.append(torch.zeros_like(overlap) if off == "sparse" else overlap)
-    compared = torch.cat(parts, dim=1)
-    log_odds = network.eval().predict(compared)
-    question, answer = sentences
+        for known, x, weight in zip(words, vectors, weights, strict=True)
+    )
+    x, y = (torch.from_numpy(s.pooled)[None].to(vectors[0].device) for s in (question, answer))
+    compared = network.compare(x, y, network.overlap(tile) * (off != "sparse"))
+    log_odds, _ = network.predict(compared)
     return Inside(question, answer, compared[0].cpu().numpy(), float(log_odds))
 
 
 def feature_maps(
-    convolution: HolisticConvolution, words: Tensor, weight: Tensor | None, wide: bool
-) -> list[Tensor]:
+    convolution: HolisticConvolution,
+    words: Sequence[str],
+    vectors: Tensor,
+    weight: Tensor | None,
+    wide: bool,
+) -> tuple[pd.DataFrame, ...]:
     """Equations 11 and 12: tanh of all windows of each width, `[windows, F]`.
 
-    `words` `[n, d]` are vectors, `weight` `[n]` their attention weights.
+    `vectors` `[n, d]` are those of the words, `weight` `[n]` their attention weights.
     """
-    if weight is not None:
-        words = torch.cat([words, weight[:, None] * words], dim=1)
+    x = vectors if weight is None else torch.cat([vectors, weight[:, None] * vectors], dim=1)
     maps = []
     for width, filters in zip(convolution.widths, convolution.convolutions, strict=True):
-        zeros = (width - 1, width - 1) if wide else (0, max(width - len(words), 0))
-        maps.append(filters(F.pad(words.T, zeros)).tanh().T)
-    return maps
+        before, after = (width - 1, width - 1) if wide else (0, max(width - len(words), 0))
+        padded = [OUTSIDE] * before + list(words) + [OUTSIDE] * after
+        windows = [" ".join(padded[i : i + width]) for i in range(len(padded) - width + 1)]
+        values = filters(F.pad(x.T, (before, after))).tanh().T
+        numbers = pd.RangeIndex(1, convolution.filters + 1, name="filter")
+        maps.append(pd.DataFrame(values.cpu().numpy(), pd.Index(windows, name="window"), numbers))
+    return tuple(maps)

@@ -4,17 +4,16 @@ Shapes: P pairs, n words of a question, m of an answer, word vectors of size d, 
 """
 
 from collections.abc import Sequence
-from itertools import product
-from typing import NamedTuple
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
 from qasel.layers import masked_softmax
-from qasel.papers.ap_mpcnn.convolution import HolisticConvolution, Winners
+from qasel.papers.ap_mpcnn.convolution import HolisticConvolution
 from qasel.text import PADDING
-from qasel.text.features.overlap import FEATURES, Idf, is_content, overlap_features, word_tables
+from qasel.text.features.overlap import Idf, is_content, overlap_features, word_tables
 from qasel.training.batching import Batch, Tile
 
 
@@ -30,11 +29,6 @@ def attention_weights(
     rows = (question * answer.sum(1, keepdim=True)).sum(-1)  # E₁
     columns = (answer * question.sum(1, keepdim=True)).sum(-1)  # E₂
     return masked_softmax(rows, real_question), masked_softmax(columns, real_answer)
-
-
-def cosine_matrix(question: Tensor, answer: Tensor) -> Tensor:
-    """D (equation 1), `[…, n, m]`, of word vectors `[…, n, d]` and `[…, m, d]`: to look at."""
-    return F.normalize(question, dim=-1) @ F.normalize(answer, dim=-1).mT
 
 
 TINY = 1e-8
@@ -76,25 +70,6 @@ def vertical(x: Tensor, y: Tensor, difference: str = "sum") -> Tensor:
 def compared_size(filters: int, widths: int, sparse: bool) -> int:
     """Entries of the comparison vector H_v (equation 21), 631 at the paper's sizes."""
     return 2 * filters + 3 * widths**2 + (4 if sparse else 0)
-
-
-class Entry(NamedTuple):
-    """An entry of H_v: its `kind`, which it shares with others, and its own `name`."""
-
-    kind: str
-    name: str
-
-
-def entries(filters: int, widths: int, sparse: bool) -> tuple[Entry, ...]:
-    """The entries of H_v in their order; filters and widths count from 1, the question's first."""
-    of_filters = product(range(1, filters + 1), ("cosine", "Euclid"))
-    every = range(1, widths + 1)
-    of_widths = product(every, every, ("cosine", "Euclid", "|x − y|"))
-    return (
-        *(Entry(f"{what} of filters", f"{what} of filter {i}") for i, what in of_filters),
-        *(Entry(f"{what} of widths", f"{what} of widths {i} and {j}") for i, j, what in of_widths),
-        *(Entry("sparse features", f"sparse: {name}") for name in FEATURES if sparse),
-    )
 
 
 UNKNOWN = 0.25
@@ -166,15 +141,6 @@ class APMPCNN(nn.Module):
         found = torch.where((found == 0).all(-1, keepdim=True), self.unknown, found)
         return found * (numbers != PADDING)[..., None]
 
-    def weights(self, tile: Tile, units: Tensor, place: Tensor) -> tuple[Tensor, Tensor]:
-        """Attention weights of the words of each pair of a tile, `[P, n]` and `[P, m]`.
-
-        `units` `[U, d]` are unit vectors of the batch's words, `place` where a word is there.
-        """
-        question, real = tile.question[tile.question_of], tile.real_question[tile.question_of]
-        answer = units[place[tile.answer]]
-        return attention_weights(units[place[question]], answer, real, tile.real_answer)
-
     def pooled(self, batch: Batch) -> tuple[Tensor, Tensor]:
         """Both sentences of all pairs after max pooling, `[P, M, F]` each (equation 13)."""
         present = [part.flatten() for tile in batch.tiles for part in (tile.question, tile.answer)]
@@ -185,50 +151,58 @@ class APMPCNN(nn.Module):
         words = self.words(numbers)
         units = F.normalize(words, dim=-1)
         table = self.convolution.project(words)
-        questions, answers = zip(
-            *(self._winners(tile, table, units, place) for tile in batch.tiles), strict=True
-        )
+        tiles = [self._winners(tile, table, units, place) for tile in batch.tiles]
+        questions, answers = zip(*tiles, strict=True)
+        rows, weights = zip(*questions, *answers, strict=True)
         # One look-up for the batch: each would have a gradient of the size of the table.
-        both = self.convolution.pool(table, Winners.join([*questions, *answers]))
-        question, answer = both.chunk(2)
+        weight = torch.cat(weights) if self.attention else None
+        question, answer = self.convolution.pool(table, torch.cat(rows), weight).chunk(2)
         return question, answer
 
-    def _winners(
-        self, tile: Tile, table: Tensor, units: Tensor, place: Tensor
-    ) -> tuple[Winners, Winners]:
+    def _winners(self, tile: Tile, table: Tensor, units: Tensor, place: Tensor) -> tuple[Any, Any]:
+        """Rows and weights of the words that pooling keeps of both sentences of a tile's pairs.
+
+        `units` `[U, d]` are unit vectors of the batch's words, `place` a word's row in the table.
+        """
         find, pairs = self.convolution.winners, tile.question_of
         question, answer = place[tile.question], place[tile.answer]
-        if self.attention:
-            of_question, of_answer = self.weights(tile, units, place)
-            asked = find(table, question[pairs], tile.question_length[pairs], of_question)
-            return asked, find(table, answer, tile.answer_length, of_answer)
-        asked = find(table, question, tile.question_length, None).of(pairs)
-        return asked, find(table, answer, tile.answer_length, None)
+        if not self.attention:  # a question is the same for all of its candidates
+            row, _ = find(table, question, tile.question_length, None)
+            return (row[pairs], None), find(table, answer, tile.answer_length, None)
+        question, length = question[pairs], tile.question_length[pairs]
+        real = tile.real_question[pairs], tile.real_answer
+        of_question, of_answer = attention_weights(units[question], units[answer], *real)
+        asked = find(table, question, length, of_question)
+        return asked, find(table, answer, tile.answer_length, of_answer)
+
+    def compare(self, question: Tensor, answer: Tensor, overlap: Tensor) -> Tensor:
+        """H_v of pooled sentences (figure 9): horizontal, vertical, sparse, `[P, entries]`."""
+        across, down = horizontal(question, answer), vertical(question, answer, self.difference)
+        return torch.cat([across, down, overlap], dim=1)
 
     def compared(self, batch: Batch) -> Tensor:
-        """H_v (figure 9): horizontal, vertical and sparse features of all pairs, `[P, entries]`."""
-        question, answer = self.pooled(batch)
-        parts = [horizontal(question, answer), vertical(question, answer, self.difference)]
-        if self.sparse:
-            parts.append(torch.cat([self.overlap(tile) for tile in batch.tiles]))
-        return torch.cat(parts, dim=1)
+        """H_v of all pairs of a batch, `[P, entries]`."""
+        overlap = torch.cat([self.overlap(tile) for tile in batch.tiles])
+        return self.compare(*self.pooled(batch), overlap)
 
     def overlap(self, tile: Tile) -> Tensor:
-        """The four sparse features of the pairs of a tile, `[P, 4]` (equations 16-19)."""
+        """The sparse features of a tile's pairs (equations 16-19), `[P, 4]`, or `[P, 0]` if off."""
+        if not self.sparse:
+            return self.vectors.new_zeros(len(tile.answer), 0)
         question = tile.question[tile.question_of]
         return overlap_features(question, tile.answer, self.content, self.idf)
 
-    def predict(self, compared: Tensor) -> Tensor:
-        """Log odds that an answer is right, `[P]`: equations 22 and 23 before the sigmoid."""
-        return self._judged(compared)[0]
+    def predict(self, compared: Tensor) -> tuple[Tensor, Tensor]:
+        """Log odds `[P]` that an answer is right, and the hidden layer H_L `[P, hidden]`.
 
-    def _judged(self, compared: Tensor) -> tuple[Tensor, Tensor]:
+        Equations 22 and 23 before the sigmoid.
+        """
         hidden = self.hidden(compared).tanh()
         return self.output(self.dropout(hidden))[:, 0].float(), hidden
 
     def with_hidden(self, batch: Batch) -> tuple[Tensor, Tensor]:
         """Log odds as `forward` has them, and H_L, `[questions, candidates, hidden]`."""
-        log_odds, hidden = self._judged(self.compared(batch))
+        log_odds, hidden = self.predict(self.compared(batch))
         return batch.as_lists(log_odds), batch.as_lists(hidden)
 
     def forward(self, batch: Batch) -> Tensor:

@@ -1,13 +1,12 @@
 """Paper 5 as a ranker: the model, its losses, its words' tables and its optimiser."""
 
-import numpy as np
 import torch
 from torch import Tensor
 from torch.nn import functional as F
 
 from qasel.datasets.base import Split
 from qasel.papers.ap_mpcnn.inside import Inside, look
-from qasel.papers.ap_mpcnn.model import APMPCNN, Entry, entries
+from qasel.papers.ap_mpcnn.model import APMPCNN
 from qasel.papers.ap_mpcnn.negatives import CountedLists, choose, triplet_loss
 from qasel.papers.ap_mpcnn.recipes import APMPCNNRecipe
 from qasel.text import Vocabulary, tokenize
@@ -45,9 +44,9 @@ class APMPCNNRanker(NeuralRanker):
 
     def optimizer(self) -> torch.optim.Optimizer:
         """Adam, the regularisation as its weight decay; the word vectors have none."""
-        found = super().optimizer()
-        found.param_groups[0]["weight_decay"] = self.recipe.regularization
-        return found
+        adam = super().optimizer()
+        adam.param_groups[0]["weight_decay"] = self.recipe.regularization
+        return adam
 
     def losses(self, batch: Batch) -> dict[str, Tensor]:
         """The triplet loss, or cross entropy where ranking is not pairwise."""
@@ -69,22 +68,10 @@ class APMPCNNRanker(NeuralRanker):
         r = self.recipe
         return Schedule(r.epochs, r.epochs, r.batch, r.seed, r.decay, r.decay_every)
 
-    @property
-    def entries(self) -> tuple[Entry, ...]:
-        """What the entries of the comparison vector are."""
-        r = self.recipe
-        return entries(r.filters, r.widths, r.sparse)
-
     def inside(self, question: str, answer: str, off: str = "") -> Inside:
         """A pair, typed or taken from the data, from inside, with one part `off` (see `look`)."""
         tile = self.pair(question, answer)
         return look(self.network, tile, (tokenize(question), tokenize(answer)), off)
-
-    @torch.inference_mode()
-    def log_odds(self, compared: np.ndarray) -> np.ndarray:
-        """Log odds `[P]` of comparison vectors `[P, entries]`, which may belong to no pair."""
-        vectors = torch.from_numpy(compared).to(self.device)
-        return self.network.eval().predict(vectors).cpu().numpy()
 
     def _extend(self, vocabulary: Vocabulary, words: list[str]) -> None:
         known = len(vocabulary)

@@ -174,7 +174,7 @@ def test_many_walks_come_near_the_expected_gradient():
     torch.manual_seed(0)
     loss = system.losses(batch)["loss"]
     (found,) = torch.autograd.grad(-loss, logits)
-    wanted, _ = teaching.gradients([0.4, -0.2, 0.1], [1, 0, 1], "action", "rest")
+    wanted, _ = teaching.gradients([0.4, -0.2, 0.1], [1, 0, 1], "random", "rest")
     torch.testing.assert_close(found[0].double(), torch.tensor(wanted), atol=3e-3, rtol=0)
     assert wanted[1] < -0.03 < 0.03 < wanted[0]  # up for right candidates, down for the wrong one
 

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from functools import partial
-from itertools import product
+from itertools import permutations, product
 
 import numpy as np
 import pandas as pd
@@ -149,14 +149,20 @@ def gradients(
     """Mean and standard deviation of REINFORCE's gradient for each of N candidates.
 
     With respect to the log odds of "right", `logits`: a positive mean teaches "right". Nothing is
-    sampled: all 2^N ways to act are gone through, each with its probability. With many `walks`
+    sampled: all 2^N ways to act are gone through (with "random", and all N! orders), each
+    with its probability. With many `walks`
     the deviation is that of their mean, and the baseline is what the policy expects.
     """
     p = torch.tensor(logits, dtype=torch.double).sigmoid()  # P(a = 1), [N]
-    actions = torch.tensor(list(product((0.0, 1.0), repeat=len(p))))  # a line a way to act
+    actions = torch.tensor(list(product((0.0, 1.0), repeat=len(p))))  # one row per way to act
     chance = torch.where(actions == 1, p, 1 - p).prod(1, keepdim=True)  # [2^N, 1]
 
     keys = p + actions if list_by == "action" else p.expand_as(actions)  # what sorts the list L
+    if list_by == "random":  # all N! orders within an action, each as likely as the others
+        orders = torch.tensor(list(permutations(range(len(p)))), dtype=torch.double) / len(p)
+        keys = (actions[:, None] + orders).flatten(0, 1)
+        actions, chance = (x.repeat_interleave(len(orders), 0) for x in (actions, chance))
+        chance = chance / len(orders)
     right = torch.tensor(labels, dtype=torch.double).expand_as(actions)
     earned = rewards(keys, right, torch.ones_like(right, dtype=torch.bool), no_change=0.1).double()
 

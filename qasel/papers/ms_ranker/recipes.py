@@ -125,7 +125,7 @@ class MSRankerRecipe(Recipe):
     pre_epochs: Count = 5
     pre_decay: Amount = 0.99  # of the pre-ranker's learning rate, per epoch
     learning_rate: Amount = 1e-3  # of the pre-ranker
-    agent_rate: Amount = 1e-5  # of the agent
+    agent_rate: Amount = 3e-4  # of the agent
     evidence_start: Literal["zero", "noise"] = "zero"  # the MLP's weights of V_ec
     decay: Amount = 0.99  # of the agent's learning rate, per epoch
     vectors_rate: Amount = 0.0  # 0 fixes the word vectors
@@ -141,8 +141,8 @@ class MSRankerRecipe(Recipe):
     list_by: Literal["random", "action", "score"] = "random"
     credit: Literal["rest", "step"] = "rest"
     walks: Count = 32
-    ce_weight: Amount = 0.0  # of cross entropy beside the rewards
-    patience: Count = 5  # epochs without a better dev MAP
+    ce_weight: Amount = 10.0  # of cross entropy beside the rewards; 0: rewards alone
+    patience: Count = 3  # epochs without a better dev MAP
     epochs: Count = 50
 
     @property
@@ -185,8 +185,6 @@ def recipe(
     }
     if variant in ABLATIONS:
         settings[ABLATIONS[variant]] = False
-    if variant == "w/o Rewards":
-        settings["agent_rate"] = 1e-3
     if scale == "quick":
         settings |= QUICK
     if (name := variant.removesuffix(WITH_AGENT)) in ENCODERS:

@@ -1,8 +1,8 @@
 """Objectives for the agent of paper 3, compared on held-out training questions of WikiQA.
 
-`python tools/ms_ranker_objectives.py [NAME ...] --seeds 0,1 --out FOLDER` trains an agent on each of
-three folds with each objective, from the same pre-ranker, and prints Markdown: mean MAP on dev, on
-the questions held out, and P_post after the last epoch. The test split is never read.
+`python tools/ms_ranker_objectives.py [NAME ...] --seeds 0,1 --out FOLDER` trains an agent on three
+folds with each objective, from the same pre-ranker, and prints Markdown: mean MAP on dev and on the
+questions held out, and P_post after the last epoch. The test split is never read.
 """
 
 import argparse

@@ -1,5 +1,6 @@
 """Paper 3 as rankers: the pre-ranker on its own, and the agent that starts from it."""
 
+import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -18,6 +19,14 @@ from qasel.training.batching import Batch, EncodedSplit
 from qasel.training.losses import list_loss
 from qasel.training.neural import NeuralRanker
 from qasel.training.trainer import Schedule
+
+COLLAPSED = 0.001
+"""Share of training candidates above the threshold below which P_post counts as collapsed."""
+
+
+class CollapseWarning(UserWarning):
+    """No candidate's P_post passes the threshold any more: the agent gathers no evidence."""
+
 
 BEFORE = "pre-ranker"
 """Folder of the pre-ranker inside that of the agent."""
@@ -93,7 +102,17 @@ class MSRanker(NeuralRanker):
         """Train the pre-ranker, unless it is there already, then the agent (its history)."""
         first = PreRanking(self.recipe.before, self.vectors, self.device)
         self.first = first.as_stage(train_split, dev_split, folder)
-        return super().fit(train_split, dev_split, folder, on_epoch)
+        history = super().fit(train_split, dev_split, folder, on_epoch)
+        r, above = self.recipe, history.epochs[-1]["above"]
+        if r.evidence and r.action and above < COLLAPSED:
+            warnings.warn(
+                f"{r.variant}: P_post has collapsed: {above:.2%} of the training candidates are "
+                f"above the threshold of {r.threshold:g}, so next to none becomes evidence; try "
+                "list_by=random, a smaller agent_rate or a larger ce_weight",
+                CollapseWarning,
+                stacklevel=2,
+            )
+        return history
 
     def in_order(self, split: Split) -> Split:
         """The split, each list in the order in which the agent sees its candidates."""

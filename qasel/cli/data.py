@@ -36,7 +36,7 @@ def list_(data_dir: DataDir = None) -> None:
                 known.name,
                 protocols or ("pairs" if known.pairs else "-"),
                 f"{sum(states)} of {len(states)}",
-                "fetch" if known.archive else how,
+                "fetch" if known.url else how,
                 known.title,
             )
         )

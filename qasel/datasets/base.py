@@ -87,10 +87,11 @@ class Split(Sequence[Question]):
             ids = [candidate.id for candidate in question.candidates]
             if len(set(ids)) < len(ids):
                 raise QaselError(f"{where} has two candidates with the same id")
-            for candidate in question.candidates:
-                if candidate.label not in (0, 1, None):
-                    what = f"candidate {candidate.id!r}: label {candidate.label!r}"
-                    raise QaselError(f"{where}, {what} is not 0 or 1")
+            for c in question.candidates:
+                if c.label not in (0, 1, None):
+                    raise QaselError(
+                        f"{where}, candidate {c.id!r}: label {c.label!r} is not 0 or 1"
+                    )
 
     def __repr__(self) -> str:
         return (
@@ -142,29 +143,22 @@ class Split(Sequence[Question]):
 
     def where(self, keep: Callable[[Question], bool]) -> "Split":
         """The split with the questions for which `keep(question)` is true."""
-        return Split(self.name, tuple(question for question in self.questions if keep(question)))
+        return replace(self, questions=tuple(filter(keep, self.questions)))
 
     def shuffled(self, seed: int = SHUFFLE_SEED) -> "Split":
         """The split with candidates in a fixed random order; `place` keeps the old one."""
         generator = np.random.default_rng(seed)
-        return Split(
-            self.name,
-            tuple(
-                replace(
-                    question,
-                    candidates=tuple(
-                        question.candidates[i]
-                        for i in generator.permutation(len(question.candidates))
-                    ),
-                )
-                for question in self.questions
-            ),
-        )
+        questions = []
+        for question in self.questions:
+            order = generator.permutation(len(question.candidates))
+            shuffled = tuple(question.candidates[i] for i in order)
+            questions.append(replace(question, candidates=shuffled))
+        return replace(self, questions=tuple(questions))
 
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Two texts; `label` is the place of theirs among the task's."""
+    """Two texts; `label` is an index into the task's labels."""
 
     left: str
     right: str
@@ -173,9 +167,9 @@ class Pair:
 
 @dataclass(frozen=True)
 class PairTask:
-    """Pairs of texts to be told apart by their labels, in file order.
+    """Labelled pairs of texts, in file order.
 
-    `notes` tell, a line each, in what the files that were read differ from the published set.
+    `notes` say, one per line, how the files that were read differ from the published set.
     Raises `QaselError` for a task without pairs and for a label that is not one of `labels`.
     """
 
@@ -209,9 +203,9 @@ class Dataset:
     """Named splits under a named protocol (which questions count).
 
     `scoring` is the convention of its published scores, one of
-    `qasel.evaluation.measures.PROTOCOLS`; `notes` tell, a line each, in what the files that were
-    read differ from the published data set; `tasks` are other tasks to learn beside this one,
-    `articles` documents to compare its texts by.
+    `qasel.evaluation.measures.PROTOCOLS`; `notes` say, one per line, how the files that were read
+    differ from the published data set; `tasks` are auxiliary tasks, `articles` documents to
+    compare its texts by.
     """
 
     name: str

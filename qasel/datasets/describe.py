@@ -39,18 +39,16 @@ def describe_pairs(task: PairTask) -> list[dict[str, str | int | float]]:
 
     Tokens are set apart by blanks; a label without pairs has lengths of 0.
     """
-    records: list[dict[str, str | int | float]] = []
-    for number, label in enumerate(task.labels):
-        pairs = [pair for pair in task.pairs if pair.label == number]
-        records.append(
-            {
-                "label": label,
-                "pairs": len(pairs),
-                "left_tokens": fmean([len(pair.left.split()) for pair in pairs] or [0]),
-                "right_tokens": fmean([len(pair.right.split()) for pair in pairs] or [0]),
-            }
-        )
-    return records
+    pairs = [[pair for pair in task.pairs if pair.label == i] for i in range(len(task.labels))]
+    return [
+        {
+            "label": label,
+            "pairs": len(own),
+            "left_tokens": fmean([len(pair.left.split()) for pair in own] or [0]),
+            "right_tokens": fmean([len(pair.right.split()) for pair in own] or [0]),
+        }
+        for label, own in zip(task.labels, pairs, strict=True)
+    ]
 
 
 def oddities(folder: Path, read: Mapping[Path, Split]) -> Iterator[str]:
@@ -65,25 +63,21 @@ def oddities(folder: Path, read: Mapping[Path, Split]) -> Iterator[str]:
     if others:
         yield f"not read: {', '.join(others)}"
     for name, split in splits.items():
-        yield from _of_split(name, split)
+        if all(len(question.candidates) < 2 for question in split):
+            yield f"{name}: no question has two candidates, so there is nothing to rank"
+        unlabelled = sum(any(c.label is None for c in question.candidates) for question in split)
+        if unlabelled == len(split):
+            yield f"{name}: no labels; it can be ranked, not learnt from or measured"
+        elif unlabelled:
+            yield f"{name}: {unlabelled} of {len(split)} questions have candidates without a label"
+        elif same := sum(not question.mixed for question in split):
+            yield (
+                f"{name}: {same} of {len(split)} questions have only right or only wrong "
+                "candidates, and tell nothing of a ranking"
+            )
     if "train" in splits:
         known = {question.text for question in splits["train"]}
         for name, split in splits.items():
             shared = sum(question.text in known for question in split)
             if name != "train" and shared:
                 yield f"{name}: {shared} of {len(split)} questions are in train too"
-
-
-def _of_split(name: str, split: Split) -> Iterator[str]:
-    if all(len(question.candidates) < 2 for question in split):
-        yield f"{name}: no question has two candidates, so there is nothing to rank"
-    unlabelled = sum(any(c.label is None for c in question.candidates) for question in split)
-    if unlabelled == len(split):
-        yield f"{name}: no labels; it can be ranked, not learnt from or measured"
-    elif unlabelled:
-        yield f"{name}: {unlabelled} of {len(split)} questions have candidates without a label"
-    elif same := sum(not question.mixed for question in split):
-        yield (
-            f"{name}: {same} of {len(split)} questions have only right or only wrong candidates, "
-            "and tell nothing of a ranking"
-        )

@@ -13,13 +13,12 @@ import zlib
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
+from qasel.datasets.collection import Collection, find
 from qasel.datasets.lines import read_contents
-from qasel.datasets.locations import Archive, Collection, find
-from qasel.datasets.registry import COLLECTIONS, RELATED, checksums, collection
-from qasel.datasets.tables import SPLITS
+from qasel.datasets.registry import COLLECTIONS, checksums, collection
 from qasel.errors import QaselError
 from qasel.files import FilePath
-from qasel.locations import DATA, data_dirs
+from qasel.locations import data_dirs
 
 _TIMEOUT = (15, 60)  # seconds to connect, and between two pieces
 
@@ -48,47 +47,56 @@ def fetch(name: str, data_dir: FilePath | None = None, *, progress: bool = False
     checksum and a broken or hostile archive.
     """
     known = collection(name)
-    archive = known.archive
-    if archive is None:
-        raise QaselError(_no_download(known))
+    if known.name == "sample":
+        raise QaselError("the sample is bundled with qasel; there is nothing to fetch")
+    if not known.url:
+        raise QaselError(
+            f"no download is built in for {known.name!r}; get it from {known.source}, put its "
+            f"files into DATA_DIR/{known.folder} and run `qasel data check {known.name}`"
+        )
     named = data_dir or os.environ.get("QASEL_DATA")
     home = (Path(named) if named else data_dirs()[-1]) / known.folder
+    kept = known.archive in known.files  # not unpacked
     manual = (
-        f"try again later, or fetch it by hand, {'unpack' if archive.unpack else 'put'} it into "
+        f"try again later, or fetch it by hand, {'put' if kept else 'unpack'} it into "
         f"{home}, then run `qasel data check {known.name}`"
     )
-    if not archive.unpack:
-        return [download(archive, home, manual, progress=progress)]
-    found = {file: _locate(known, [home.parent], file) for file in archive.holds}
-    if all(p and _status(p, _sha256(known, file)) in FITTING for file, p in found.items()):
+    if kept:
+        return [download(known.url, known.hash, home, manual, progress=progress)]
+    sums = {file: sha256 for file, sha256 in _files(known).items() if file in known.files}
+    found = {file: find(known.folders([home.parent]), file) for file in sums}
+    if all(path and _status(path, sums[file]) in FITTING for file, path in found.items()):
         return [path for path in found.values() if path]
-    packed = download(archive, home, manual, progress=progress)
+    packed = download(known.url, known.hash, home, manual, progress=progress)
     # Unpack aside, check, then move in file by file, so that no half file is ever met.
     aside = Path(tempfile.mkdtemp(prefix=".fetch-", dir=home))
     try:
-        names = {path.as_posix().removesuffix(".gz"): path for path in unpack(packed, aside)}
-        for file in archive.holds:
+        unpacked = unpack(packed, aside)
+        names = {name.removesuffix(".gz"): name for name in unpacked}
+        for file, sha256 in sums.items():
             if file not in names:
-                raise QaselError(f"{archive.url}: the archive has no file {file}")
-            if _status(aside / names[file], _sha256(known, file)) not in FITTING:
+                raise QaselError(f"{known.url}: the archive has no file {file}")
+            if _status(unpacked[names[file]], sha256) not in FITTING:
                 raise QaselError(
-                    f"{archive.url}: {file} is not the published file (its sha256 differs), "
+                    f"{known.url}: {file} is not the published file (its sha256 differs), "
                     "so nothing was kept; try again, or the source has changed"
                 )
-        for path in names.values():
-            (home / path).parent.mkdir(parents=True, exist_ok=True)
-            (aside / path).replace(home / path)
-        return [home / names[file] for file in archive.holds]
+        for name, path in unpacked.items():
+            (home / name).parent.mkdir(parents=True, exist_ok=True)
+            path.replace(home / name)
+        return [home / names[file] for file in sums]
     finally:
         packed.unlink(missing_ok=True)
         shutil.rmtree(aside, ignore_errors=True)
 
 
-def download(archive: Archive, folder: Path, manual: str, *, progress: bool = False) -> Path:
-    """The archive's file in a folder, downloaded unless it is there.
+def download(
+    url: str, hash_: str | None, folder: Path, manual: str, *, progress: bool = False
+) -> Path:
+    """The file at `url` in a folder, downloaded unless it is there.
 
     Raises `QaselError` for a server that cannot be reached or refuses, ending with `manual`, and
-    for a file whose checksum is not the published one.
+    for a file whose checksum is not `hash_` (`algorithm:digest`).
     """
     import pooch
     import requests
@@ -96,63 +104,51 @@ def download(archive: Archive, folder: Path, manual: str, *, progress: bool = Fa
     pooch.get_logger().setLevel("WARNING")
     getter = pooch.HTTPDownloader(progressbar=progress and sys.stderr.isatty(), timeout=_TIMEOUT)
     try:
-        return Path(
-            pooch.retrieve(archive.url, archive.hash, archive.file, folder, downloader=getter)
-        )
-    except requests.HTTPError as error:
+        return Path(pooch.retrieve(url, hash_, url.rsplit("/", 1)[-1], folder, downloader=getter))
+    except requests.RequestException as error:
         answer = error.response
-        reason = (
-            str(error)
-            if answer is None
-            else f"the server answers {answer.status_code} {answer.reason}"
-        )
-    except requests.Timeout:
-        reason = "the server does not answer in time"
-    except requests.exceptions.SSLError:
-        reason = "the server's certificate cannot be verified"
-    except requests.exceptions.ChunkedEncodingError:
-        reason = "the connection broke off"
-    except requests.ConnectionError as error:
-        broken = "IncompleteRead" in str(error)
-        reason = "the connection broke off" if broken else "the server cannot be reached"
+        broken = isinstance(error, requests.exceptions.ChunkedEncodingError)
+        if answer is not None:
+            reason = f"the server answers {answer.status_code} {answer.reason}"
+        elif isinstance(error, requests.Timeout):
+            reason = "the server does not answer in time"
+        elif isinstance(error, requests.exceptions.SSLError):
+            reason = "the server's certificate cannot be verified"
+        elif broken or "IncompleteRead" in str(error):
+            reason = "the connection broke off"
+        else:
+            reason = "the server cannot be reached"
+        raise QaselError(f"cannot download {url}: {reason}; {manual}") from error
     except ValueError as error:  # pooch's error for a wrong checksum; the file is gone by then
-        algorithm = (archive.hash or "").partition(":")[0]
+        algorithm = (hash_ or "").partition(":")[0]
         raise QaselError(
-            f"{archive.url}: not the published file (its {algorithm} differs), so it was deleted; "
+            f"{url}: not the published file (its {algorithm} differs), so it was deleted; "
             "try again, or the source has changed"
         ) from error
-    raise QaselError(f"cannot download {archive.url}: {reason}; {manual}")
 
 
-def unpack(archive: Path, folder: Path) -> list[Path]:
-    """Write the files of a zip or tar into `folder`; returns them, relative to it.
+def unpack(archive: Path, folder: Path) -> dict[str, Path]:
+    """Extract a zip or tar into `folder`: name → where the file is now.
 
-    A folder that holds all the rest is left out, and so are links and what macOS adds.
+    Names leave a folder out that holds all the rest. Links and what macOS adds have none.
 
     Raises `QaselError`, before anything is written, for a member with an
     absolute path or `..`, or a link that leads out; and for a broken archive.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    aside = Path(tempfile.mkdtemp(prefix=".unpack-", dir=folder))
-    try:
-        _extract(archive, aside)
-        files = [
-            path
-            for path in sorted(aside.rglob("*"))
-            if path.is_file()
-            and not path.is_symlink()
-            and not path.name.startswith("._")
-            and path.relative_to(aside).parts[0] != "__MACOSX"
-        ]
-        tops = {path.relative_to(aside).parts[0] for path in files}
-        inner = aside / tops.pop() if len(tops) == 1 else aside
-        inner = inner if inner.is_dir() else aside
-        for path in files:
-            (folder / path.relative_to(inner)).parent.mkdir(parents=True, exist_ok=True)
-            path.replace(folder / path.relative_to(inner))
-        return [path.relative_to(inner) for path in files]
-    finally:
-        shutil.rmtree(aside, ignore_errors=True)
+    _extract(archive, folder)
+    files = [
+        path
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+        and not path.is_symlink()
+        and not path.name.startswith("._")
+        and path.relative_to(folder).parts[0] != "__MACOSX"
+    ]
+    tops = {path.relative_to(folder).parts[0] for path in files}
+    inner = folder / tops.pop() if len(tops) == 1 else folder
+    inner = inner if inner.is_dir() else folder
+    return {path.relative_to(inner).as_posix(): path for path in files}
 
 
 def _extract(archive: Path, folder: Path) -> None:
@@ -205,10 +201,9 @@ def check(
     bases = data_dirs(data_dir)
     found = []
     for known in [collection(name)] if name else COLLECTIONS.values():
-        for file in _files(known):
-            path = _locate(known, bases, file)
-            sha256 = _sha256(known, file) if contents else None
-            status = _status(path, sha256) if path else "absent"
+        for file, sha256 in _files(known).items():
+            path = find(known.folders(bases), file)
+            status = _status(path, sha256 if contents else None) if path else "absent"
             found.append(FileCheck(known.name, f"{known.folder}/{file}", status, path))
     return found
 
@@ -220,41 +215,16 @@ def _status(path: Path, sha256: str | None) -> str:
     if sha256 is None:
         return "present"
     try:
-        return "ok" if contents_sha256(path) == sha256 else "wrong sha256"
+        # Of the uncompressed contents.
+        return "ok" if hashlib.sha256(read_contents(path)).hexdigest() == sha256 else "wrong sha256"
     except QaselError:
         return "unreadable"
 
 
-def contents_sha256(path: FilePath) -> str:
-    """sha256 of a file's contents, uncompressed; raises `QaselError` as `read_contents` does."""
-    return hashlib.sha256(read_contents(path)).hexdigest()
-
-
-def _files(known: Collection) -> list[str]:
-    """The files of a collection, below its folder: those with checksums, then the others."""
-    summed = checksums().get(known.name, {}) if known.name == known.folder else {}
-    files = [file.removeprefix(f"{known.folder}/") for file in summed]
-    if known.name == "sample":
-        files += [f"{kind}{split}.tsv" for kind in ("", f"{RELATED}-") for split in SPLITS]
-    elif known.archive:
-        files += known.archive.holds if known.archive.unpack else [known.archive.file]
-    return list(dict.fromkeys(files))
-
-
-def _sha256(known: Collection, file: str) -> str | None:
-    entry = checksums().get(known.name, {}).get(f"{known.folder}/{file}")
-    return str(entry["sha256"]) if entry else None
-
-
-def _locate(known: Collection, bases: list[Path], file: str) -> Path | None:
-    """Where a file lies, plain or gzipped, in any layout of the collection."""
-    return find(known.folders([DATA] if known.name == "sample" else bases), file)
-
-
-def _no_download(known: Collection) -> str:
-    if known.name == "sample":
-        return "the sample is bundled with qasel; there is nothing to fetch"
-    return (
-        f"no download is built in for {known.name!r}; get it from {known.source}, put its files "
-        f"into DATA_DIR/{known.folder} and run `qasel data check {known.name}`"
-    )
+def _files(known: Collection) -> dict[str, str | None]:
+    """Files of a collection, below its folder → sha256 of their contents, as far as it is known."""
+    sums = {
+        file.removeprefix(f"{known.folder}/"): str(entry["sha256"])
+        for file, entry in checksums().get(known.name, {}).items()
+    }
+    return sums | {file: None for file in known.files if file not in sums}

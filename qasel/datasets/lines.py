@@ -3,18 +3,19 @@
 import csv
 import gzip
 import io
-import json
 import zlib
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
+from itertools import takewhile
 from pathlib import Path
-from typing import Any
+from typing import NamedTuple, TypeVar
+
+from pydantic import BaseModel, ValidationError
 
 from qasel.datasets.base import Candidate, Question, Split
 from qasel.errors import QaselError
 from qasel.files import FilePath
 
-GZIP_MAGIC = b"\x1f\x8b"
+Model = TypeVar("Model", bound=BaseModel)
 
 
 def read_contents(path: FilePath) -> bytes:
@@ -26,7 +27,7 @@ def read_contents(path: FilePath) -> bytes:
     try:
         data = path.read_bytes()
         # Looking at the bytes, not the name, also reads a file whose `.gz` was lost or left on.
-        if data.startswith(GZIP_MAGIC):
+        if data.startswith(b"\x1f\x8b"):
             data = gzip.decompress(data)
     except FileNotFoundError:
         raise QaselError(f"{path}: no such file") from None
@@ -65,42 +66,42 @@ def read_lines(path: FilePath, *, blank: bool = False) -> Iterator[tuple[int, st
             yield number, line.removesuffix("\r")
 
 
-def read_json_lines(path: FilePath) -> Iterator[tuple[int, dict]]:
-    """Number (from 1) and object of each line of a JSONL file.
+def read_fields(
+    path: FilePath, columns: int = 0, optional: Collection[str] = ()
+) -> Iterator[tuple[int, list[str]]]:
+    """Number (from 1) and tab-separated fields of each line; fields are never quoted.
 
-    Raises `QaselError` for what `read_lines` raises and a line that is not a JSON object.
+    There are `columns` of them, by default as many as the first line, a header, has. A line may
+    lack those at the end whose names are `optional`.
+    Raises `QaselError`, with file and line, for another number of fields, and for what
+    `read_lines` raises.
+    """
+    least = columns
+    for number, line in read_lines(path):
+        fields = line.split("\t")
+        if not columns:
+            columns = len(fields)
+            least = columns - len([*takewhile(optional.__contains__, reversed(fields))])
+        if not least <= len(fields) <= columns:
+            what = f"{len(fields)} fields, expected {columns}"
+            raise QaselError(f"{path}:{number}: {what} (set apart by tabs, without quotes)")
+        yield number, fields
+
+
+def read_json_lines(path: FilePath, model: type[Model]) -> Iterator[tuple[int, Model]]:
+    """Number (from 1) of each line of a JSONL file, and the line as a pydantic model.
+
+    Raises `QaselError`, with file and line, for a line that is not JSON or not such a model, and
+    for what `read_lines` raises.
     """
     for number, line in read_lines(path):
         try:
-            value = json.loads(line)
-        except json.JSONDecodeError as error:
-            what = f"{error.msg} at column {error.colno}"
-            raise QaselError(f"{path}:{number}: invalid JSON: {what}") from None
-        except (RecursionError, ValueError) as error:  # nested or long beyond what Python reads
-            raise QaselError(f"{path}:{number}: invalid JSON: {error}") from None
-        if not isinstance(value, dict):
-            raise QaselError(f"{path}:{number}: expected one JSON object a line")
-        yield number, value
-
-
-def json_text(where: str, record: Mapping[str, Any], key: str) -> str:
-    """The text under a key of a JSON object; raises `QaselError`, saying `where`, for no text."""
-    text = record.get(key)
-    if not isinstance(text, str):
-        raise QaselError(f"{where}: {key!r} is missing or not a string")
-    return whole_text(where, text, key)
-
-
-def whole_text(where: str, text: str, key: str) -> str:
-    """The text; raises `QaselError` for half a surrogate pair.
-
-    JSON can spell one, and no UTF-8 file could ever hold it again.
-    """
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        raise QaselError(f"{where}: {key!r} has a broken \\u escape") from None
-    return text
+            yield number, model.model_validate_json(line)
+        except ValidationError as error:
+            first = error.errors(include_url=False)[0]
+            field = ".".join(map(str, first["loc"]))
+            what = first["msg"].removeprefix("Value error, ")
+            raise QaselError(f"{path}:{number}: {field and field + ': '}{what}") from None
 
 
 def read_csv(path: FilePath, columns: Sequence[str]) -> Iterator[tuple[int, list[str]]]:
@@ -126,11 +127,10 @@ def read_csv(path: FilePath, columns: Sequence[str]) -> Iterator[tuple[int, list
         raise QaselError(f"{path}:{line}: broken CSV: {error}; get the file anew") from None
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
-    """One candidate as read. `block` tells which rows belong together when there is no id.
+class Row(NamedTuple):
+    """One candidate as read; `text` None is a question without any candidate.
 
-    `text` None is a question that came without any candidate.
+    `block` is the same in all rows of a question, where the file says which belong together.
     """
 
     line: int
@@ -140,16 +140,6 @@ class Row:
     question_id: str | None = None
     id: str | None = None
     block: Hashable = None
-
-
-@dataclass
-class _Open:
-    """A question while its rows are read."""
-
-    id: str
-    text: str
-    candidates: list[Candidate] = field(default_factory=list)
-    ids: set[str] = field(default_factory=set)
 
 
 def group_rows(path: FilePath, name: str, rows: Iterable[Row], *, blank: bool = False) -> Split:
@@ -166,10 +156,8 @@ def group_rows(path: FilePath, name: str, rows: Iterable[Row], *, blank: bool = 
     rows do not stand together: in a table that was shuffled, each row would
     become a question.
     """
-    questions: dict[str, _Open] = {}
-    blocks: dict[str, Hashable] = {}
-    texts: dict[tuple[str, Hashable], int] = {}  # where a question without an id began
-    last: _Open | None = None
+    questions: dict[Hashable, tuple[str, Row, dict[str, Candidate]]] = {}
+    last: Hashable = None
     numbered: bool | None = None
     for row in rows:
         where = f"{path}:{row.line}"
@@ -181,47 +169,43 @@ def group_rows(path: FilePath, name: str, rows: Iterable[Row], *, blank: bool = 
             # Made-up numbers could meet an id of the file, and join two questions unawares.
             raise QaselError(f"{where}: some questions have an id and some have none; give all one")
         numbered = row.question_id is None
-        if row.question_id is None:
-            if last is None or last.text != row.question or blocks[last.id] != row.block:
-                began = texts.setdefault((row.question, row.block), row.line)
-                if began != row.line:
-                    raise QaselError(
-                        f"{where}: the question {row.question!r} of line {began} comes again after "
-                        "another; put its rows together, or give questions an id (column qid)"
-                    )
-                last = _Open(f"q{len(questions) + 1}", row.question)
-                blocks[last.id] = row.block
-                questions[last.id] = last
-        else:
-            last = questions.setdefault(row.question_id, _Open(row.question_id, row.question))
-            if blocks.setdefault(last.id, row.block) != row.block:
-                raise QaselError(f"{where}: question id {last.id!r} occurs twice")
-        if last.text != row.question:
-            raise QaselError(f"{where}: question id {last.id!r} stands for two different texts")
+        key = (row.question, row.block) if numbered else row.question_id
+        if key not in questions:
+            questions[key] = row.question_id or f"q{len(questions) + 1}", row, {}
+        qid, first, candidates = questions[key]
+        if numbered and candidates and key != last:
+            raise QaselError(
+                f"{where}: the question {row.question!r} of line {first.line} comes again after "
+                "another; put its rows together, or give questions an id (column qid)"
+            )
+        last = key
+        if first.block != row.block:
+            raise QaselError(f"{where}: question id {qid!r} occurs twice")
+        if first.question != row.question:
+            raise QaselError(f"{where}: question id {qid!r} stands for two different texts")
         if row.text is None:
             raise QaselError(
-                f"{where}: question {last.id!r} has no candidate here; add one, or take it out"
+                f"{where}: question {qid!r} has no candidate here; add one, or take it out"
             )
         if not blank and not row.text.strip():
-            raise QaselError(f"{where}: a candidate of question {last.id!r} has no text")
-        _add(where, last, row)
+            raise QaselError(f"{where}: a candidate of question {qid!r} has no text")
+        place = len(candidates)
+        cid = f"{qid}-{place}" if row.id is None else row.id
+        if cid in candidates:
+            raise QaselError(
+                f"{where}: question {qid!r} has two candidates {cid!r}; each needs an id of its "
+                "own (that of the question is `qid`)"
+            )
+        candidates[cid] = Candidate(cid, row.text, row.label, place)
     if not questions:
-        raise QaselError(f"{path}: no questions in the file")
+        raise QaselError(f"{path}: no questions with candidates in the file")
     return Split(
-        name, tuple(Question(q.id, q.text, tuple(q.candidates)) for q in questions.values())
+        name,
+        tuple(
+            Question(qid, first.question, tuple(candidates.values()))
+            for qid, first, candidates in questions.values()
+        ),
     )
-
-
-def _add(where: str, question: _Open, row: Row) -> None:
-    place = len(question.candidates)
-    identity = f"{question.id}-{place}" if row.id is None else row.id
-    if identity in question.ids:
-        raise QaselError(
-            f"{where}: question {question.id!r} has two candidates {identity!r}; each needs an id "
-            "of its own (that of the question is `qid`)"
-        )
-    question.ids.add(identity)
-    question.candidates.append(Candidate(identity, row.text or "", row.label, place))
 
 
 def _check_id(where: str, what: str, identity: str | None) -> None:

@@ -6,19 +6,17 @@
 import contextlib
 import functools
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
 from qasel.datasets.base import Dataset, PairTask, Split
 from qasel.datasets.describe import oddities
-from qasel.datasets.lines import group_rows
 from qasel.datasets.registry import COLLECTIONS, QUESTION_PROTOCOLS, RELATED, collection, unknown
-from qasel.datasets.semeval import B, read_table
 from qasel.datasets.tables import JSON_SUFFIXES, KEEP, SPLITS, read_questions
 from qasel.errors import QaselError
 from qasel.files import FilePath
-from qasel.locations import DATA, data_dirs
+from qasel.locations import data_dirs
 
 
 def load_dataset(
@@ -45,8 +43,9 @@ def load_dataset(
         kept = _protocol(text, protocol, QUESTION_PROTOCOLS, "all")
         folder = Path(text)
         files = _folder(folder)
+        splits = [split.where(KEEP[kept]) for split in files.values()]
         notes = tuple(oddities(folder, files))
-        return _dataset(folder.resolve().name, kept, _filtered(files.values(), kept), notes=notes)
+        return _dataset(folder.resolve().name, kept, splits, notes=notes)
     if text.startswith("glove.") or text not in COLLECTIONS:
         loadable = {key: value for key, value in COLLECTIONS.items() if value.protocols}
         raise QaselError(f"{unknown('data set', text, loadable)}, or a path to a folder")
@@ -58,10 +57,6 @@ def load_dataset(
             f"`qasel data check {text}`"
         )
     kept = _protocol(text, protocol, known.protocols, known.default)
-    if text == "sample":
-        if kept == RELATED:
-            return _dataset(text, kept, _related(), scoring="semeval")
-        return _dataset(text, kept, _filtered(_folder(DATA / "sample").values(), kept))
     folders = known.folders(data_dirs(data_dir))
     read = _collection(text, kept, tuple(folders), _state(folders))
     return replace(read, splits=dict(read.splits))
@@ -99,17 +94,18 @@ def _collection(
     known = collection(name)
     assert known.read is not None  # as it has protocols
     splits, notes = known.read(known, folders, protocol)
-    return _dataset(name, protocol, splits, known.scoring, notes)
+    scoring = "semeval" if protocol == RELATED else known.scoring
+    return _dataset(name, protocol, splits, scoring, notes)
 
 
 def _state(folders: Iterable[Path]) -> tuple[object, ...]:
     """Names, times and sizes of the files in some folders: another when one of them changes."""
-    found: list[object] = []
-    for path in (path for folder in folders if folder.is_dir() for path in folder.iterdir()):
+    entries = (entry for folder in folders if folder.is_dir() for entry in os.scandir(folder))
+    states = []
+    for entry in entries:
         with contextlib.suppress(OSError):  # gone meanwhile
-            now = path.stat()
-            found.append((path, now.st_mtime_ns, now.st_size))
-    return tuple(found)
+            states.append((entry.path, entry.stat().st_mtime_ns, entry.stat().st_size))
+    return tuple(states)
 
 
 def load_pairs(name: str, data_dir: FilePath | None = None) -> PairTask:
@@ -142,8 +138,8 @@ def _dataset(
     shuffled = {}
     for split in splits:
         if not split:
-            told = f"{name}: protocol {protocol!r} leaves no question in {split.name}"
-            raise QaselError(f"{told}; it goes by labels: `qasel data describe` tells of them")
+            what = f"{name}: protocol {protocol!r} leaves no question in {split.name}"
+            raise QaselError(f"{what}; it goes by labels: `qasel data describe` tells of them")
         shuffled[split.name] = split.shuffled()
     return Dataset(name, protocol, shuffled, scoring, notes)
 
@@ -152,10 +148,6 @@ def _protocol(name: str, asked: str | None, known: Mapping[str, str], default: s
     if asked and asked not in known:
         raise QaselError(unknown(f"protocol of {name}", asked, known))
     return asked or default
-
-
-def _filtered(splits: Iterable[Split], protocol: str) -> list[Split]:
-    return [split.where(KEEP[protocol]) for split in splits]
 
 
 def _folder(folder: Path) -> dict[Path, Split]:
@@ -181,11 +173,3 @@ def _folder(folder: Path) -> dict[Path, Split]:
     if not splits:
         raise QaselError(f"{folder}: no train, dev or test file (.tsv or .jsonl, may be .gz)")
     return splits
-
-
-def _related() -> Iterator[Split]:
-    """The sample's related questions, in tables of subtask B's form."""
-    for name in SPLITS:
-        path = DATA / "sample" / f"{RELATED}-{name}.tsv"
-        rows, _ = read_table(path, B)
-        yield group_rows(path, name, rows)

@@ -6,12 +6,15 @@ A new data set is one more `Collection` here, and a reader in a module of its ow
 import difflib
 import functools
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 
-from qasel.datasets.locations import Archive, Collection
-from qasel.datasets.semeval import read_semeval
+from qasel.datasets.base import Split
+from qasel.datasets.collection import Collection
+from qasel.datasets.lines import group_rows
+from qasel.datasets.semeval import B, read_semeval, read_table
 from qasel.datasets.sentence_pairs import read_fnc, read_multinli
-from qasel.datasets.tables import read_wikiqa
+from qasel.datasets.tables import KEEP, SPLITS, read_questions, read_wikiqa
 from qasel.datasets.trecqa import read_trecqa
 from qasel.errors import QaselError
 from qasel.locations import DATA
@@ -27,9 +30,18 @@ RELATED = "related"
 """The sample's protocol under which questions are ranked for a question."""
 
 
+def _read_sample(
+    known: Collection, folders: Sequence[Path], protocol: str
+) -> tuple[list[Split], tuple[str, ...]]:
+    """The bundled sample; its related questions are in tables of SemEval's subtask B's form."""
+    (folder,) = folders
+    if protocol != RELATED:
+        return [read_questions(folder / f"{n}.tsv", n).where(KEEP[protocol]) for n in SPLITS], ()
+    paths = {name: folder / f"{RELATED}-{name}.tsv" for name in SPLITS}
+    return [group_rows(path, name, read_table(path, B)[0]) for name, path in paths.items()], ()
+
+
 def _glove(name: str, what: str, sha256: str) -> Collection:
-    url = f"https://nlp.stanford.edu/data/{name}.zip"
-    archive = Archive(url, f"sha256:{sha256}", unpack=False)
     return Collection(
         name,
         f"word vectors, {what}",
@@ -37,7 +49,9 @@ def _glove(name: str, what: str, sha256: str) -> Collection:
         licence="PDDL 1.0 (public domain)",
         citation="Pennington, Socher and Manning, GloVe, EMNLP 2014",
         folder="vectors",
-        archive=archive,
+        url=f"https://nlp.stanford.edu/data/{name}.zip",
+        hash=f"sha256:{sha256}",
+        files=(f"{name}.zip",),
     )
 
 
@@ -58,6 +72,8 @@ COLLECTIONS = {
                 "SemEval's subtask B",
             },
             default="answered",
+            files=tuple(f"{kind}{split}.tsv" for kind in ("", "related-") for split in SPLITS),
+            read=_read_sample,
             vectors="sample",
             wider={"mixed": ("answered",)},
         ),
@@ -71,11 +87,9 @@ COLLECTIONS = {
             "Answering, EMNLP 2015",
             protocols=QUESTION_PROTOCOLS,
             default="answered",
-            archive=Archive(
-                "https://download.microsoft.com/download/E/5/F/"
-                "E5FCFCEE-7005-4814-853D-DAA7C66507E0/WikiQACorpus.zip",
-                holds=("WikiQA-train.tsv", "WikiQA-dev.tsv", "WikiQA-test.tsv"),
-            ),
+            url="https://download.microsoft.com/download/E/5/F/"
+            "E5FCFCEE-7005-4814-853D-DAA7C66507E0/WikiQACorpus.zip",
+            files=("WikiQA-train.tsv", "WikiQA-dev.tsv", "WikiQA-test.tsv"),
             read=read_wikiqa,
             layouts=("WikiQACorpus", "wikiqa/WikiQACorpus", "."),
             label="WikiQA",
@@ -95,14 +109,12 @@ COLLECTIONS = {
                 "raw": "dev and test with every question that has candidates (81 and 95)",
             },
             default="clean",
-            archive=Archive(
-                "http://cs.jhu.edu/~xuchen/packages/jacana-qa-naacl2013-data-results.tar.bz2",
-                "md5:11f0275e95691594cd74825e0c341b7a",
-                holds=(
-                    "train2393.cleanup.xml",
-                    "dev-less-than-40.manual-edit.xml",
-                    "test-less-than-40.manual-edit.xml",
-                ),
+            url="http://cs.jhu.edu/~xuchen/packages/jacana-qa-naacl2013-data-results.tar.bz2",
+            hash="md5:11f0275e95691594cd74825e0c341b7a",
+            files=(
+                "train2393.cleanup.xml",
+                "dev-less-than-40.manual-edit.xml",
+                "test-less-than-40.manual-edit.xml",
             ),
             read=read_trecqa,
             layouts=(

@@ -6,16 +6,17 @@ for an original question. In both, most lists have ten candidates.
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 from typing import NoReturn
+from xml.etree.ElementTree import Element, SubElement
 from xml.parsers import expat
 
 from qasel.datasets.base import Question, Split
-from qasel.datasets.lines import Row, group_rows, read_contents, read_lines
-from qasel.datasets.locations import Collection, find, missing
+from qasel.datasets.collection import Collection, find
+from qasel.datasets.lines import Row, group_rows, read_contents, read_fields
 from qasel.errors import QaselError
 from qasel.files import FilePath
 
@@ -27,6 +28,17 @@ class Part:
     questions: int
     pairs: int
     files: tuple[str, ...]
+
+    def lacks(self, found: Sequence[Question]) -> list[str]:
+        """How the questions found differ from those published, if they do."""
+        pairs = sum(len(question.candidates) for question in found)
+        if (len(found), pairs) == (self.questions, self.pairs):
+            return []
+        if not found:
+            return [f"is missing: {self.questions} questions, {self.pairs} pairs"]
+        how = "is partial" if len(found) < self.questions else "is not as published"
+        counts = f"{len(found)} of {self.questions} questions, {pairs} of {self.pairs} pairs"
+        return [f"{how}: {counts}"]
 
 
 @dataclass(frozen=True)
@@ -58,10 +70,8 @@ class Subtask:
         return self.labels[label]
 
 
-XML_2015 = tuple(
-    f"SemEval2015-Task3-CQA-QL-{name}-reformatted-excluding-2016-questions-cleansed.xml"
-    for name in ("train", "dev", "test")
-)
+def _xml_2015(name: str) -> str:
+    return f"SemEval2015-Task3-CQA-QL-{name}-reformatted-excluding-2016-questions-cleansed.xml"
 
 
 def _names(letter: str, part: str) -> tuple[str, ...]:
@@ -85,14 +95,19 @@ A = Subtask(
             1411, 14110, (*_names("A", "train-part1"), "subtaskA-2016-train-part1-partial.tsv")
         ),
         "2016 train-part2": Part(379, 3790, _names("A", "train-part2")),
+        # The release has the train and the test set of 2015 each under the other's name.
         "2015 train": Part(
             2480,
             14893,
-            ("subtaskA-2015-train.tsv", *XML_2015, "subtaskA-2015-train-lemmatised.tsv"),
+            (
+                "subtaskA-2015-train.tsv",
+                _xml_2015("test"),
+                "subtaskA-2015-train-lemmatised.tsv",
+            ),
         ),
         # 291 threads, one of them without comments.
-        "2015 dev": Part(290, 1529, ("subtaskA-2015-dev.tsv", *XML_2015)),
-        "2015 test": Part(319, 1876, ("subtaskA-2015-test.tsv", *XML_2015)),
+        "2015 dev": Part(290, 1529, ("subtaskA-2015-dev.tsv", _xml_2015("dev"))),
+        "2015 test": Part(319, 1876, ("subtaskA-2015-test.tsv", _xml_2015("train"))),
         "2016 dev": Part(244, 2440, _names("A", "dev")),
         "2016 test": Part(327, 3270, _names("A", "test")),
         "2017 test": Part(
@@ -155,8 +170,9 @@ HIDDEN = (None, "", "?")
 """What stands for the label where a file is a task's input, without the gold."""
 
 SKIP = "SubtaskA_Skip_Because_Same_As_RelQuestion_ID"
+"""The attribute of a thread that repeats an earlier one of the release."""
 
-_PARENTS: dict[str, tuple[str, ...]] = {
+PARENTS: dict[str, tuple[str, ...]] = {
     "xml": ("",),
     "OrgQuestion": ("xml",),
     "OrgQSubject": ("OrgQuestion",),
@@ -168,41 +184,17 @@ _PARENTS: dict[str, tuple[str, ...]] = {
     "RelComment": ("Thread",),
     "RelCText": ("RelComment",),
 }
+"""Element → those that it may stand in."""
 
-_ATTRIBUTES = {
-    "OrgQuestion": ("ORGQ_ID", ""),
-    "RelQuestion": ("RELQ_ID", "RELQ_RELEVANCE2ORGQ"),
-    "RelComment": ("RELC_ID", "RELC_RELEVANCE2RELQ"),
-}
-"""Elements that are posts → the attributes with their id and label."""
+REPEATED = ("OrgQuestion", "Thread", "RelComment")
+"""Elements that may stand in another more than once."""
 
+IDS = {"OrgQuestion": "ORGQ_ID", "RelQuestion": "RELQ_ID", "RelComment": "RELC_ID"}
+LABELS = {"RelQuestion": "RELQ_RELEVANCE2ORGQ", "RelComment": "RELC_RELEVANCE2RELQ"}
+"""Elements → their attributes with the id, and with the label."""
 
-@dataclass
-class Post:
-    """What somebody wrote: its line in the file, id, label as given, element → text."""
-
-    line: int
-    id: str
-    label: str | None
-    texts: dict[str, str] = field(default_factory=dict)
-
-    @property
-    def text(self) -> str:
-        """Subject and body, or the comment; runs of white space are one blank."""
-        return " ".join(" ".join(self.texts.values()).split())
-
-
-@dataclass
-class Thread:
-    """A question with its comments, and the original question that it is related to, if any.
-
-    `repeats`: an earlier thread of the release is the same one.
-    """
-
-    question: Post
-    comments: list[Post]
-    repeats: bool
-    original: Post | None = None
+REQUIRED = {"OrgQuestion": "Thread", "Thread": "RelQuestion", "RelComment": "RelCText"}
+"""Element → what it must hold."""
 
 
 def read_xml(path: FilePath, task: Subtask) -> tuple[list[Row], list[str]]:
@@ -212,143 +204,113 @@ def read_xml(path: FilePath, task: Subtask) -> tuple[list[Row], list[str]]:
     given is None.
 
     Raises `QaselError`, with file and line, for an unknown label, for subtask B also a
-    thread without an original question, and for what `read_threads` raises.
+    thread without an original question, and for what `parse` raises.
     """
-    threads = read_threads(path)
-    listed = _related(path, threads) if task.letter == "B" else _comments(threads)
-    rows = []
-    for block, question, post in listed:
-        label = None
-        if post.label not in HIDDEN:
-            label = task.relevant(f"{path}:{post.line}", post.id, post.label or "")
-        rows.append(Row(post.line, question.text, post.text, label, question.id, post.id, block))
-    empty = [thread.question.id for thread in threads if not thread.comments and not thread.repeats]
-    if task.letter == "B" or not empty:
+    root = parse(path)
+    if task is B:
+        for thread in root.findall("Thread"):
+            where = f"{path}:{_child(thread, 'RelQuestion').get('line')}"
+            raise QaselError(f"{where}: <RelQuestion> without an <OrgQuestion>; get the full file")
+        pairs = [(q, _child(thread, "RelQuestion")) for q in root for thread in q.iter("Thread")]
+        groups = groupby(pairs, key=lambda pair: pair[0].get("ORGQ_ID"))
+        lists = [(block, list(group)) for block, (_, group) in enumerate(groups)]
+        return [_row(path, task, block, *pair) for block, group in lists for pair in group], []
+    threads = [thread for thread in root.iter("Thread") if not thread.get(SKIP)]
+    rows = [
+        _row(path, task, block, _child(thread, "RelQuestion"), comment)
+        for block, thread in enumerate(threads)
+        for comment in thread.findall("RelComment")
+    ]
+    empty = [
+        _child(thread, "RelQuestion").get("RELQ_ID", "")
+        for thread in threads
+        if thread.find("RelComment") is None
+    ]
+    if not empty:
         return rows, []
     return rows, [f"has {len(empty)} without comments, left out ({', '.join(empty)})"]
 
 
-def _comments(threads: list[Thread]) -> Iterator[tuple[int, Post, Post]]:
-    """A number of its own for each list, its question, a comment; repeated threads left out."""
-    for block, thread in enumerate(threads):
-        for comment in () if thread.repeats else thread.comments:
-            yield block, thread.question, comment
+def _child(element: Element, tag: str) -> Element:
+    child = element.find(tag)
+    assert child is not None  # `parse` refuses files without it
+    return child
 
 
-def _related(path: FilePath, threads: list[Thread]) -> Iterator[tuple[int, Post, Post]]:
-    """A number of its own for each list, the original question, a related one."""
-    pairs = []
-    for thread in threads:
-        if thread.original is None:
-            where = f"{path}:{thread.question.line}"
-            raise QaselError(f"{where}: <RelQuestion> without an <OrgQuestion>; get the full file")
-        pairs.append((thread.original, thread.question))
-    for block, (_, group) in enumerate(groupby(pairs, key=lambda pair: pair[0].id)):
-        for original, related in group:
-            yield block, original, related
+def _row(path: FilePath, task: Subtask, block: int, question: Element, post: Element) -> Row:
+    """A candidate, a comment or a related question; `block` is the number of its list."""
+    line = int(post.get("line", ""))
+    identity, given = post.get(IDS[post.tag]), post.get(LABELS[post.tag])
+    label = None
+    if given is not None and given not in HIDDEN:
+        label = task.relevant(f"{path}:{line}", identity, given)
+    qid = question.get(IDS[question.tag])
+    return Row(line, _words_of(question), _words_of(post), label, qid, identity, block)
 
 
-def read_threads(path: FilePath) -> list[Thread]:
-    """The threads of a file, gzipped or not, in its order, which is that of a list's candidates.
+def _words_of(post: Element) -> str:
+    """Subject and body, or the comment; runs of white space are one blank."""
+    texts = [child.text or "" for child in post if child.tag not in REPEATED]
+    return " ".join(" ".join(texts).split())
+
+
+def parse(path: FilePath) -> Element:
+    """The root element of an official file, gzipped or not; `line` of each element is its line.
 
     Raises `QaselError`, with file and line, for XML that is not well-formed or not
     UTF-8, a reference to another file, an entity that is declared or not known, an
     element out of place or missing, an id that is missing, and (without the line) a
     file without threads; also what `read_contents` raises.
     """
-    reader = _Reader(path)
-    parser = reader.parser
+    # All of them are UTF-8, whatever a file may claim.
+    parser = expat.ParserCreate("utf-8")
+    stack = [Element("")]  # the open elements
+
+    def fail(what: str) -> NoReturn:
+        raise QaselError(f"{path}:{parser.CurrentLineNumber}: {what}")
+
+    def doctype(name: str, system: str | None, public: str | None, subset: int) -> None:
+        if system or public:
+            fail("refused, the DOCTYPE refers to another file")
+
+    def entity(name: str, *_: object) -> None:
+        fail(f"refused, entity {name!r}; the official files declare none")
+
+    def start(tag: str, attributes: dict[str, str]) -> None:
+        # Strict, since an element passed over would be a post or a text lost unseen.
+        parent = stack[-1]
+        again = tag not in REPEATED and parent.find(tag) is not None
+        if parent.tag not in PARENTS.get(tag, ()) or again:
+            fail(f"<{tag}> is out of place; not a file of SemEval Task 3")
+        if tag in IDS and IDS[tag] not in attributes:
+            fail(f"<{tag}> without {IDS[tag]}")
+        stack.append(SubElement(parent, tag, attributes, line=str(parser.CurrentLineNumber)))
+
+    def end(tag: str) -> None:
+        element = stack.pop()
+        if tag in REQUIRED and element.find(REQUIRED[tag]) is None:
+            identity = f" {element.get(IDS[tag])!r}" if tag in IDS else ""
+            fail(f"<{tag}>{identity} without a <{REQUIRED[tag]}>")
+
+    def words(text: str) -> None:
+        stack[-1].text = (stack[-1].text or "") + text
+
     parser.buffer_text = True
     # Each official file begins with a DTD for its elements; all else a DTD may do is refused.
-    parser.StartDoctypeDeclHandler = reader.doctype
-    parser.EntityDeclHandler = reader.entity
-    parser.SkippedEntityHandler = reader.entity
-    parser.StartElementHandler = reader.start
-    parser.EndElementHandler = reader.end
-    parser.CharacterDataHandler = reader.words
+    parser.StartDoctypeDeclHandler = doctype
+    parser.EntityDeclHandler = parser.SkippedEntityHandler = entity
+    parser.StartElementHandler = start
+    parser.EndElementHandler = end
+    parser.CharacterDataHandler = words
     try:
         parser.Parse(read_contents(path), True)
     except expat.ExpatError as error:
         what = expat.errors.messages[error.code]
         raise QaselError(f"{path}:{error.lineno}: broken XML: {what}; get the file anew") from None
-    if not reader.threads:
+    root = _child(stack[0], "xml")
+    if root.find(".//Thread") is None:
         raise QaselError(f"{path}: no threads in the file")
-    return reader.threads
-
-
-class _Reader:
-    """What expat calls, and what has been read so far."""
-
-    def __init__(self, path: FilePath) -> None:
-        self.path = path
-        # All of them are UTF-8, whatever a file may claim.
-        self.parser = expat.ParserCreate("utf-8")
-        self.threads: list[Thread] = []
-        self.open = [""]  # the elements that are open
-        self.posts: list[Post] = []  # those of them that are posts
-        self.question: Post | None = None  # of the open thread, once it is read
-        self.comments: list[Post] = []
-        self.repeats = False
-        self.before = 0  # threads before the open original question
-
-    def fail(self, what: str) -> NoReturn:
-        raise QaselError(f"{self.path}:{self.parser.CurrentLineNumber}: {what}")
-
-    def doctype(self, name: str, system: str | None, public: str | None, subset: int) -> None:
-        if system or public:
-            self.fail("refused, the DOCTYPE refers to another file")
-
-    def entity(self, name: str, *_: object) -> None:
-        self.fail(f"refused, entity {name!r}; the official files declare none")
-
-    def start(self, tag: str, attributes: dict[str, str]) -> None:
-        # Strict, since an element passed over would be a post or a text lost unseen.
-        twice = self.posts and tag in self.posts[-1].texts
-        if self.open[-1] not in _PARENTS.get(tag, ()) or twice:
-            self.fail(f"<{tag}> is out of place; not a file of SemEval Task 3")
-        self.open.append(tag)
-        if tag in _ATTRIBUTES:
-            identity, label = _ATTRIBUTES[tag]
-            if identity not in attributes:
-                self.fail(f"<{tag}> without {identity}")
-            line = self.parser.CurrentLineNumber
-            self.posts.append(Post(line, attributes[identity], attributes.get(label)))
-        elif tag == "Thread":
-            self.question, self.comments = None, []
-            self.repeats = bool(attributes.get(SKIP))
-        elif tag != "xml":
-            self.posts[-1].texts[tag] = ""
-        if tag == "OrgQuestion":
-            self.before = len(self.threads)
-
-    def end(self, tag: str) -> None:
-        self.open.pop()
-        if tag in _ATTRIBUTES:
-            self.posted(tag, self.posts.pop())
-        elif tag == "Thread":
-            if self.question is None:
-                self.fail("a <Thread> without a <RelQuestion>")
-            self.threads.append(Thread(self.question, self.comments, self.repeats))
-
-    def posted(self, tag: str, post: Post) -> None:
-        """A post has been read to its end."""
-        if tag == "RelComment":
-            if not post.texts:
-                self.fail(f"comment {post.id!r} has no <RelCText>")
-            self.comments.append(post)
-        elif tag == "RelQuestion":
-            if self.question is not None:
-                self.fail(f"a second <RelQuestion> in thread {self.question.id!r}")
-            self.question = post
-        else:
-            if len(self.threads) == self.before:
-                self.fail(f"original question {post.id!r} without a <Thread>")
-            for thread in self.threads[self.before :]:
-                thread.original = post
-
-    def words(self, text: str) -> None:
-        if self.posts and self.open[-1] in self.posts[-1].texts:
-            self.posts[-1].texts[self.open[-1]] += text
+    return root
 
 
 ORIGINAL = "original"
@@ -365,73 +327,58 @@ def read_table(path: FilePath, task: Subtask) -> tuple[list[Row], list[str]]:
     are one blank; `pos` is a candidate's place in its list, from 1: the order of time for
     comments, the search engine's for related questions. A candidate's id may be blank.
 
-    Raises `QaselError`, with file and line, for a header other than `task.columns`, a wrong
-    number of fields, an unknown label, a `relevant` that contradicts it and a `pos` that
-    is not the next one; also what `read_lines` raises.
+    Raises `QaselError`, with file and line, for a header other than `task.columns`, an
+    unknown label, a `relevant` that contradicts it and a `pos` that is not the next one;
+    also what `read_fields` raises.
     """
     rows: list[Row] = []
     forms: Counter[str] = Counter()
-    lines = _fields(path, len(task.columns))
-    where, _, header = next(lines)
+    lines = read_fields(path, len(task.columns))
+    number, header = next(lines)
     if tuple(header) != task.columns:
-        raise QaselError(f"{where}: the header is not {' '.join(task.columns)} (set apart by tabs)")
+        columns = " ".join(task.columns)
+        raise QaselError(f"{path}:{number}: the header is not {columns} (set apart by tabs)")
     last, block, place = "", 0, 0
-    for where, number, fields in lines:
+    for number, fields in lines:
         value = dict(zip(task.columns, fields, strict=True))
         qid, cid = fields[:2]
         # `block`: rows of a question that stand apart are no list, and told apart by it.
         last, block, place = (qid, block, place + 1) if qid == last else (qid, number, 1)
-        label = task.relevant(where, cid, value["label"])
-        what = f"{where}: {task.candidate} {cid!r}"
+        label = task.relevant(f"{path}:{number}", cid, value["label"])
+        what = f"{path}:{number}: {task.candidate} {cid!r}"
         if value["relevant"] != str(label):
             raise QaselError(f"{what}: relevant {value['relevant']!r} and label {value['label']!r}")
         if value["pos"] != str(place):
             raise QaselError(f"{what}: pos {value['pos']!r}, expected {place}")
         forms[value["form"]] += 1
-        question = _text(value, task.question_texts)
-        text = _text(value, task.candidate_texts)
+        question, text = (
+            " ".join(" ".join(value[column] for column in columns).split())
+            for columns in (task.question_texts, task.candidate_texts)
+        )
         rows.append(Row(number, question, text, label, qid, cid or None, block))
-    other = sorted(form for form in forms if form != ORIGINAL)
-    return rows, [_remark(task, form, forms[form], len(rows)) for form in other]
+    return rows, [
+        f"has {forms[form]} of {len(rows)} {task.candidate}s in the form {form!r}"
+        + (f": {FORMS[form]}" if form in FORMS else "")
+        for form in sorted(forms)
+        if form != ORIGINAL
+    ]
 
 
 def read_relevancy(path: FilePath) -> dict[tuple[str | None, str | None], int]:
     """The official gold: (question id, candidate id) → 1 or 0.
 
-    Raises `QaselError`, with file and line, for a wrong number of fields, a label
-    that is not true or false, and a candidate given twice; also what `read_lines` raises.
+    Raises `QaselError`, with file and line, for a label that is not true or false, and a
+    candidate given twice; also what `read_fields` raises.
     """
     gold: dict[tuple[str | None, str | None], int] = {}
-    for where, _, (qid, cid, _rank, _score, label) in _fields(path, 5):
+    for number, (qid, cid, _rank, _score, label) in read_fields(path, 5):
+        where = f"{path}:{number}"
         if label not in ("true", "false"):
             raise QaselError(f"{where}: label {label!r} is not true or false")
         if (qid, cid) in gold:
             raise QaselError(f"{where}: candidate {cid!r} of question {qid!r} occurs twice")
         gold[qid, cid] = int(label == "true")
     return gold
-
-
-def _text(value: dict[str, str], columns: tuple[str, ...]) -> str:
-    return " ".join(" ".join(value[column] for column in columns).split())
-
-
-def _remark(task: Subtask, form: str, count: int, rows: int) -> str:
-    meaning = f": {FORMS[form]}" if form in FORMS else ""
-    return f"has {count} of {rows} {task.candidate}s in the form {form!r}{meaning}"
-
-
-def _fields(path: FilePath, wanted: int) -> Iterator[tuple[str, int, list[str]]]:
-    """Place (file and line), line and fields of each line."""
-    for number, line in read_lines(path):
-        fields = line.split("\t")
-        if len(fields) != wanted:
-            what = f"{len(fields)} fields, expected {wanted}"
-            raise QaselError(f"{path}:{number}: {what} (set apart by tabs, without quotes)")
-        yield f"{path}:{number}", number, fields
-
-
-LAST_2015 = {"2015 train": 2480, "2015 dev": 2771, "2015 test": 3090}
-"""Part → the number of its last question, in the release's own counting Q1 … Q3090."""
 
 
 def read_semeval(
@@ -451,45 +398,29 @@ def read_semeval(
             part = task.parts[name]
             found: Sequence[Question] = ()
             remarks: list[str] = []
-            if path := _path(folders, name, part):
+            if path := find(folders, *part.files):
                 found, remarks = _read(folders, path, task, part)
-                _claim(seen, path, found)
+                for question in found:
+                    if question.id in seen:
+                        raise QaselError(
+                            f"{path}: question {question.id!r} is also in {seen[question.id]}; a "
+                            "question may be in one split only, and once; remove one of the files"
+                        )
+                    seen[question.id] = path
             questions += found
-            notes += [f"{split}: {name} {note}" for note in (*_lack(part, found), *remarks)]
+            notes += [f"{split}: {name} {note}" for note in (*part.lacks(found), *remarks)]
         if not questions:
-            missing(known, split, task.parts[names[0]].files)
+            known.missing(split, task.parts[names[0]].files)
         splits.append(Split(split, tuple(questions)))
     train, *others = splits
-    return splits, (*notes, *(note for other in others for note in _repeats(train, other)))
-
-
-def _claim(seen: dict[str, Path], path: Path, found: Sequence[Question]) -> None:
-    """Note the file of each question; refuse one that another file has brought."""
-    for question in found:
-        if question.id in seen:
-            raise QaselError(
-                f"{path}: question {question.id!r} is also in {seen[question.id]}; a question "
-                "may be in one split only, and once; remove one of the files"
-            )
-        seen[question.id] = path
-
-
-def _path(folders: Sequence[Path], name: str, part: Part) -> Path | None:
-    """The best file of a part."""
-    for file in part.files:
-        path = find(folders, file)
-        if path and (file not in XML_2015 or _part_2015(path) == name):
-            return path
-    return None
-
-
-def _part_2015(path: Path) -> str:
-    """The part that an XML file of 2015 holds: the first id in it tells, its name may not."""
-    first = re.search(rb"RELQ_ID=[\"']Q(\d{1,6})[\"']", read_contents(path))
-    if first is None:  # read under its name, to tell what is wrong with it
-        return next(part for part in LAST_2015 if f"-{part.removeprefix('2015 ')}-" in path.name)
-    number = int(first[1])
-    return next((part for part, last in LAST_2015.items() if number <= last), "2015 test")
+    texts = {_words(question.text) for question in train}
+    for other in others:
+        # The same question may have another id there.
+        ids = [question.id for question in other if _words(question.text) in texts]
+        what = "have the text of a question in train"
+        if ids:
+            notes.append(f"{other.name}: {len(ids)} of {len(other)} {what} ({', '.join(ids)})")
+    return splits, tuple(notes)
 
 
 def _read(
@@ -504,7 +435,7 @@ def _read(
     return group_rows(path, path.name, _one_text(rows), blank=task.blank), remarks
 
 
-def _one_text(rows: list[Row]) -> Iterator[Row]:
+def _one_text(rows: Iterable[Row]) -> Iterator[Row]:
     """The rows with the first text of their question, where others differ in punctuation only.
 
     Of the 2016 test's Q326, which stands there ten times, one has two quotation marks less.
@@ -513,52 +444,31 @@ def _one_text(rows: list[Row]) -> Iterator[Row]:
     for row in rows:
         text = first.setdefault(row.question_id, row.question)
         same = row.question != text and _words(row.question) == _words(text)
-        yield replace(row, question=text) if same else row
+        yield row._replace(question=text) if same else row
 
 
 def _labelled(
     folders: Sequence[Path], path: Path, task: Subtask, part: Part, rows: list[Row]
 ) -> list[Row]:
     """The rows with the labels that the XML hides, from the gold file of the part."""
-    hidden = next((row for row in rows if row.label is None), None)
-    if hidden is None:
+    hidden = [row for row in rows if row.label is None]
+    if not hidden:
         return rows
-    ending = f".subtask{task.letter}.relevancy"
-    names = [file + ending for file in part.files if file.endswith(".xml")]
+    names = [f"{file}.subtask{task.letter}.relevancy" for file in part.files if ".xml" in file]
     gold_path = find(folders, *names)
     if gold_path is None:
-        what = f"{task.candidate} {hidden.id!r} has no label"
+        what = f"{task.candidate} {hidden[0].id!r} has no label"
         gold_file = f"the gold file {names[0]} is not there; put it beside this file"
-        raise QaselError(f"{path}:{hidden.line}: {what}, and {gold_file}")
+        raise QaselError(f"{path}:{hidden[0].line}: {what}, and {gold_file}")
     gold = read_relevancy(gold_path)
-    for row in rows:
-        if row.label is None and (row.question_id, row.id) not in gold:
+    for row in hidden:
+        if (row.question_id, row.id) not in gold:
             what = f"{gold_path} has no label of {task.candidate} {row.id!r}"
             raise QaselError(f"{path}:{row.line}: {what}")
     return [
-        replace(row, label=gold[row.question_id, row.id]) if row.label is None else row
+        row._replace(label=gold[row.question_id, row.id]) if row.label is None else row
         for row in rows
     ]
-
-
-def _lack(part: Part, found: Sequence[Question]) -> list[str]:
-    """How the questions found differ from those published, if they do."""
-    pairs = sum(len(question.candidates) for question in found)
-    if (len(found), pairs) == (part.questions, part.pairs):
-        return []
-    if not found:
-        return [f"is missing: {part.questions} questions, {part.pairs} pairs"]
-    how = "is partial" if len(found) < part.questions else "is not as published"
-    counts = f"{len(found)} of {part.questions} questions, {pairs} of {part.pairs} pairs"
-    return [f"{how}: {counts}"]
-
-
-def _repeats(train: Split, other: Split) -> list[str]:
-    """A note on the questions of dev or test that train has under another id."""
-    known = {_words(question.text) for question in train}
-    ids = [question.id for question in other if _words(question.text) in known]
-    what = "have the text of a question in train"
-    return [f"{other.name}: {len(ids)} of {len(other)} {what} ({', '.join(ids)})"] if ids else []
 
 
 def _words(text: str) -> str:

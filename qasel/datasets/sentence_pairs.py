@@ -3,9 +3,11 @@
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from pydantic import BaseModel
+
 from qasel.datasets.base import Pair, PairTask, Split
-from qasel.datasets.lines import json_text, read_csv, read_json_lines, read_lines
-from qasel.datasets.locations import Collection, find, missing
+from qasel.datasets.collection import Collection, find
+from qasel.datasets.lines import read_csv, read_fields, read_json_lines
 from qasel.errors import QaselError
 
 
@@ -34,7 +36,7 @@ def read_fnc(known: Collection, folders: Sequence[Path]) -> PairTask:
     Raises `QaselError` for a file that is not there, and, with file and line, for an unknown
     stance, a body id that no body has or two have, and what `read_csv` raises.
     """
-    stances, bodies = (find(folders, name) or missing(known, "train", FILES) for name in FILES)
+    stances, bodies = (find(folders, name) or known.missing("train", FILES) for name in FILES)
     texts: dict[str, str] = {}
     for line, (identity, text) in read_csv(bodies, ("Body ID", "articleBody")):
         if identity in texts:
@@ -65,19 +67,24 @@ MNLI_PUBLISHED = 392_702
 
 COLUMNS = ("sentence1", "sentence2", "gold_label")
 SAMPLE_COLUMNS = ("premise", "hypothesis", "gold_label")
-ANNOTATORS = {"label1", "label2", "label3", "label4", "label5"}
+ANNOTATORS = ("label1", "label2", "label3", "label4", "label5")
 """Last columns of the official table; a line ends after the last label that was given."""
+
+
+class _Line(BaseModel):
+    sentence1: str
+    sentence2: str
+    gold_label: str
 
 
 def read_multinli(known: Collection, folders: Sequence[Path]) -> PairTask:
     """The training pairs, premise and hypothesis, in file order: all of them, or the sample.
 
     Raises `QaselError` for no file at all, and, with file and line, for an unknown label, a
-    text or label that is missing, a wrong number of fields, and what `read_lines` and
-    `read_json_lines` raise.
+    text or label that is missing, and what `read_fields` and `read_json_lines` raise.
     """
-    names = (*OFFICIAL, SAMPLE)
-    path = find(folders, *OFFICIAL) or find(folders, SAMPLE) or missing(known, "train", names)
+    path = find(folders, *OFFICIAL) or find(folders, SAMPLE)
+    path = path or known.missing("train", (*OFFICIAL, SAMPLE))
     pairs, undecided = [], 0
     for line, (premise, hypothesis, label) in _rows(path):
         if label == UNDECIDED:
@@ -101,24 +108,18 @@ def read_multinli(known: Collection, folders: Sequence[Path]) -> PairTask:
     return PairTask("multinli", ENTAILMENT, tuple(pairs), tuple(notes))
 
 
-def _rows(path: Path) -> Iterator[tuple[int, list[str]]]:
+def _rows(path: Path) -> Iterator[tuple[int, tuple[str, ...]]]:
     """Line, and premise, hypothesis and label of each pair."""
     if path.name.removesuffix(".gz") == OFFICIAL[0]:
-        for number, record in read_json_lines(path):
-            yield number, [json_text(f"{path}:{number}", record, key) for key in COLUMNS]
+        for number, pair in read_json_lines(path, _Line):
+            yield number, (pair.sentence1, pair.sentence2, pair.gold_label)
         return
     columns = SAMPLE_COLUMNS if path.name.startswith(SAMPLE) else COLUMNS
-    lines = read_lines(path)
-    number, header = next(lines)
-    names = header.split("\t")
+    lines = read_fields(path, optional=ANNOTATORS)
+    number, names = next(lines)
     for column in columns:
         if names.count(column) != 1:
             raise QaselError(f"{path}:{number}: not one column {column!r} in the header, by tabs")
     places = [names.index(column) for column in columns]
-    least = max(max(places) + 1, len([name for name in names if name not in ANNOTATORS]))
-    for number, line in lines:
-        fields = line.split("\t")
-        if not least <= len(fields) <= len(names):
-            what = f"{len(fields)} fields, the header has {len(names)}"
-            raise QaselError(f"{path}:{number}: {what} (set apart by tabs, without quotes)")
-        yield number, [fields[place] for place in places]
+    for number, fields in lines:
+        yield number, tuple(fields[place] for place in places)

@@ -13,19 +13,19 @@ An  estimated  …
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from qasel.datasets.base import Candidate, Question, Split
-from qasel.datasets.lines import read_lines
-from qasel.datasets.locations import Collection, find, missing
+from qasel.datasets.base import Split
+from qasel.datasets.collection import Collection, find
+from qasel.datasets.lines import Row, group_rows, read_lines
 from qasel.datasets.tables import SPLITS, read_table
 from qasel.errors import QaselError
 from qasel.files import FilePath
 
 _OPEN = re.compile(r"<QApairs id='([^']*)'>")
 _CLOSE = "</QApairs>"
-_LABELS = {"question": None, "positive": 1, "negative": 0}
+_LABELS = {"<question>": None, "<positive>": 1, "<negative>": 0}
 _FILES = {
     "train": ("train2393.cleanup.xml", "TRAIN-ALL.xml"),
     "dev": ("dev-less-than-40.manual-edit.xml", "DEV.xml"),
@@ -43,16 +43,17 @@ def read_trecqa(
     """
     splits = []
     for name in SPLITS:
-        table = "train-all.tsv" if name == "train" else f"{protocol}-{name}.tsv"
-        if path := find(folders, table):
+        clean = protocol == "clean" and name != "train"
+        raw = "train-all.tsv" if name == "train" else f"raw-{name}.tsv"
+        if clean and (path := find(folders, f"clean-{name}.tsv")):
             splits.append(read_table(path, name))
             continue
-        if name != "train" and (path := find(folders, f"raw-{name}.tsv")):
-            raw = read_table(path, name)
+        if path := find(folders, raw):
+            split = read_table(path, name)
         else:
-            raw = read_jacana(find(folders, *_FILES[name]) or missing(known, name), name)
-        clean = protocol == "clean" and name != "train"
-        splits.append(raw.where(lambda question: question.mixed) if clean else raw)
+            path = find(folders, *_FILES[name]) or known.missing(name, (raw, *_FILES[name]))
+            split = read_jacana(path, name)
+        splits.append(split.where(lambda question: question.mixed) if clean else split)
     return splits, ()
 
 
@@ -65,51 +66,48 @@ def read_jacana(path: FilePath, name: str | None = None) -> Split:
 
     Raises `QaselError`, with file and line, for a tag out of place, a question
     without words, an id that occurs twice, a file cut short, and what
-    `read_lines` raises.
+    `read_lines` and `group_rows` raise.
     """
-    questions: dict[str, Question] = {}
-    block: str | None = None  # the id of the open <QApairs>
-    tag: str | None = None  # the open element in it
-    words: str | None = None
-    text = ""
-    candidates: list[Candidate] = []
+    return group_rows(path, name or Path(path).name.split(".")[0], _rows(path), blank=True)
+
+
+def _rows(path: FilePath) -> Iterator[Row]:
+    seen: set[str] = set()
+    qid = ""  # of the open <QApairs>
+    question = ""
+    tag = ""  # the open element in it
+    words: str | None = None  # the element's first line
     number = 0
     for number, raw in read_lines(path, blank=True):
         where, line = f"{path}:{number}", raw.strip()
-        if tag is not None:
-            if line == f"</{tag}>":
-                if tag == "question":
-                    text = words or ""
+        if tag:
+            if line == tag.replace("<", "</"):
+                if tag == "<question>":
+                    question = words or ""
                 else:
-                    place = len(candidates)
-                    identity = f"{block}-{place}"
-                    candidates.append(Candidate(identity, words or "", _LABELS[tag], place))
-                tag = None
+                    yield Row(number, question, words or "", _LABELS[tag], qid)
+                tag = ""
             elif line == _CLOSE or _OPEN.fullmatch(line):
-                raise QaselError(f"{where}: {line} inside <{tag}>; the file is damaged")
+                raise QaselError(f"{where}: {line} inside {tag}; the file is damaged")
             elif words is None:
                 words = " ".join(raw.split("\t")).strip()  # may be blank, see above
         elif not line:
             continue
-        elif block is None:
+        elif not qid:
             opening = _OPEN.fullmatch(line)
             if not opening:
                 raise QaselError(f"{where}: expected <QApairs id='…'>, found {line[:40]!r}")
-            block, text, candidates = opening[1], "", []
-            if block in questions or block.split() != [block]:
-                raise QaselError(f"{where}: question id {block!r} occurs twice or is not valid")
+            qid, question = opening[1], ""
+            if not qid or qid in seen:
+                raise QaselError(f"{where}: question id {qid!r} occurs twice or is not valid")
+            seen.add(qid)
         elif line == _CLOSE:
-            if not text:
-                raise QaselError(f"{where}: question {block!r} has no words")
-            questions[block] = Question(block, text, tuple(candidates))
-            block = None
-        elif line[1:-1] in _LABELS and line == f"<{line[1:-1]}>":
-            tag, words = line[1:-1], None
+            if not question:
+                raise QaselError(f"{where}: question {qid!r} has no words")
+            qid = ""
+        elif line in _LABELS:
+            tag, words = line, None
         else:
-            raise QaselError(f"{where}: {line[:40]!r} is out of place in question {block!r}")
-    if block is not None:
-        raise QaselError(f"{path}:{number}: the file ends inside question {block!r}; get it anew")
-    kept = tuple(question for question in questions.values() if question.candidates)
-    if not kept:
-        raise QaselError(f"{path}: no question has candidates")
-    return Split(name or Path(path).name.split(".")[0], kept)
+            raise QaselError(f"{where}: {line[:40]!r} is out of place in question {qid!r}")
+    if qid:
+        raise QaselError(f"{path}:{number}: the file ends inside question {qid!r}; get it anew")

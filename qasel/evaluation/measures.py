@@ -126,15 +126,18 @@ def evaluate(run: Run, truth: Split | Qrels, protocol: str = "trec") -> Scores:
             TieWarning,
             stacklevel=2,
         )
-    found = {qid: [labels[qid][cid] for cid in ranking] for qid, ranking in rankings.items()}
+    ranked = {qid: [labels[qid][cid] for cid in ranking] for qid, ranking in rankings.items()}
     cutoff = SEMEVAL_CUTOFF if semeval else None
-    per_question = _measure({qid: flags[:cutoff] for qid, flags in found.items()})
+    per_question = _measure({qid: flags[:cutoff] for qid, flags in ranked.items()})
     mean = {name: math.fsum(row.values()) / len(row) for name, row in per_question.items()}
     if semeval:
-        mean["avgrec"] = _average_recall(list(found.values()))
+        mean["avgrec"] = _average_recall(list(ranked.values()))
     if run.predicted is not None:
-        mean["acc"] = _accuracy(run.predicted, labels)
-    unanswered = sum(not any(flags) for flags in found.values())
+        agree = [
+            run.predicted[q][c] == label for q, row in labels.items() for c, label in row.items()
+        ]
+        mean["acc"] = sum(agree) / len(agree)
+    unanswered = sum(not any(flags) for flags in ranked.values())
     return Scores(per_question, mean, len(labels), unanswered, tied, protocol, run.tag)
 
 
@@ -144,11 +147,10 @@ def _labels(truth: Split | Qrels) -> dict[str, dict[str, int]]:
         return {qid: {cid: int(rel > 0) for cid, rel in row.items()} for qid, row in truth.items()}
     labels = {}
     for question in truth:
-        placed = sorted(question.candidates, key=lambda candidate: candidate.place)
-        labels[question.id] = {candidate.id: candidate.label for candidate in placed}
-        if None in labels[question.id].values():
-            raise QaselError(f"question {question.id!r} has candidates without a label")
-    return labels  # type: ignore[return-value]
+        pairs = zip(question.candidates, question.labels.tolist(), strict=True)
+        placed = sorted(pairs, key=lambda pair: pair[0].place)
+        labels[question.id] = {candidate.id: label for candidate, label in placed}
+    return labels
 
 
 def _check_same(run: Run, labels: Qrels, name: str) -> None:
@@ -181,41 +183,31 @@ def _tie_matters(scores: Mapping[str, float], labels: Mapping[str, int], ranked:
     return any(scores[a] == scores[b] and labels[a] != labels[b] for a, b in pairwise(ranked))
 
 
-def _measure(found: Mapping[str, list[int]]) -> dict[str, dict[str, float]]:
+def _measure(ranked: Mapping[str, list[int]]) -> dict[str, dict[str, float]]:
     """`MEASURES` of ranked labels: measure → question id → value.
 
     ir_measures gets the ranks, not the scores, as strictly decreasing numbers: trec_eval
     would break ties by candidate id, and would see scores in single precision only. Questions
     are numbered too: it would cut an id at a NUL.
     """
-    ids = [str(rank) for rank in range(max(map(len, found.values())))]
-    number = {str(place): qid for place, qid in enumerate(found)}
-    qrels = {n: dict(zip(ids, found[qid], strict=False)) for n, qid in number.items()}
-    run = {
-        n: dict(zip(ids, map(float, range(len(found[qid]), 0, -1)), strict=False))
-        for n, qid in number.items()
-    }
-    rows: dict[str, dict[str, float]] = {name: dict.fromkeys(found, 0.0) for name in MEASURES}
+    number = {str(place): qid for place, qid in enumerate(ranked)}
+    qrels = {n: {str(i): flag for i, flag in enumerate(ranked[q])} for n, q in number.items()}
+    run = {n: {str(i): -float(i) for i in range(len(ranked[q]))} for n, q in number.items()}
+    rows: dict[str, dict[str, float]] = {name: dict.fromkeys(ranked, 0.0) for name in MEASURES}
     names = {measure: name for name, measure in MEASURES.items()}
     for metric in ir_measures.pytrec_eval.iter_calc(list(names), qrels, run):
         rows[names[metric.measure]][number[metric.query_id]] = metric.value
     return rows
 
 
-def _accuracy(predicted: Qrels, labels: Qrels) -> float:
-    """The share of all pairs, whatever their question, whose predicted label is the true one."""
-    pairs = [(qid, cid) for qid, row in labels.items() for cid in row]
-    return sum(predicted[qid][cid] == labels[qid][cid] for qid, cid in pairs) / len(pairs)
-
-
-def _average_recall(found: list[list[int]]) -> float:
+def _average_recall(ranked: list[list[int]]) -> float:
     """SemEval's AvgRec of ranked labels: the mean over k = 1..10 of
     (relevant among the first k, summed over questions) / (min(k, relevant), summed likewise).
     """
-    top = np.zeros((len(found), SEMEVAL_CUTOFF))
-    for row, flags in zip(top, found, strict=True):
+    top = np.zeros((len(ranked), SEMEVAL_CUTOFF))
+    for row, flags in zip(top, ranked, strict=True):
         row[: len(flags)] = flags[:SEMEVAL_CUTOFF]
-    relevant = np.array([sum(flags) for flags in found])
+    relevant = np.array([sum(flags) for flags in ranked])
     possible = np.minimum(np.arange(1, SEMEVAL_CUTOFF + 1), relevant[:, None]).sum(axis=0)
     if not possible[0]:
         return 0.0

@@ -149,7 +149,6 @@ def _aligned(systems: Mapping[str, Any]) -> tuple[np.ndarray, int]:
     """Values `[systems, questions]`, aligned by question, and the number of questions."""
     (first, reference), *others = systems.items()
     by_question = isinstance(reference, Mapping)
-    rows: list[Any] = [reference]
     for name, values in others:
         if isinstance(values, Mapping) != by_question:
             raise QaselError(f"{first} and {name}: give dicts by question for both, or arrays")
@@ -160,10 +159,12 @@ def _aligned(systems: Mapping[str, Any]) -> tuple[np.ndarray, int]:
                 f"{first} has {len(reference)} questions, {name} {len(values)}; "
                 "compare systems on the same questions"
             )
-        rows.append(values)
-    if by_question:
-        rows = [[values[question] for question in reference] for values in rows]
-    array = np.stack([_array(name, row) for name, row in zip(systems, rows, strict=True)])
+    array = np.stack(
+        [
+            _array(name, [values[question] for question in reference] if by_question else values)
+            for name, values in systems.items()
+        ]
+    )
     if array.shape[1] < 2:
         raise QaselError("one question is too few to compare systems; give two or more")
     return array, array.shape[1]

@@ -13,23 +13,13 @@ from matplotlib.ticker import MaxNLocator
 
 from qasel.errors import QaselError
 from qasel.evaluation import Scores, bootstrap_interval
-from qasel.figures.style import (
-    BLUE,
-    GREY,
-    INK,
-    PALE,
-    HouseFigure,
-    colour,
-    house_style,
-    new_figure,
-)
-from qasel.figures.style import (
-    line as line_style,
-)
+from qasel.figures import style
+from qasel.figures.style import BLUE, GREY, INK, PALE, HouseFigure, colour, house_style, new_figure
 from qasel.results.tables import FEWEST
 
 Runs = Sequence[Sequence[float]]
-"""One sequence of values a seed, the first value at epoch 1; lengths may differ."""
+"""One sequence of values per seed, the first value at epoch 1; lengths may differ."""
+DOT: dict[str, Any] = {"marker": "o", "linestyle": "", "markersize": 8, "markeredgewidth": 2}
 
 
 @house_style
@@ -37,155 +27,122 @@ def curves(
     panels: Mapping[str, Mapping[str, Runs]],
     ylabel: str,
     *,
-    xlabel: str = "epoch",
     title: str | None = None,
     columns: int | None = None,
     peak: bool = False,
-    same_y: bool = False,
 ) -> HouseFigure:
     """Panel title → system → runs: each run a thin line, their mean a thick one.
 
     The mean is drawn as far as all runs go. `peak` marks its highest point; `columns` sets the
-    panels a row; `same_y` gives all panels one scale. One legend serves panels of the same
-    systems, else each has its own.
+    number of panels per row. One legend serves panels of the same systems, else each has its own.
     """
     columns = columns or len(panels)
     lines = -(-len(panels) // columns)
     width = max(7.0, 1.0 + 4.6 * columns)
     figure = new_figure(width, 1.2 + 3.2 * lines)
-    grid = figure.subplots(lines, columns, squeeze=False, sharey=same_y)
-    handles: dict[str, Line2D] = {}
-    shared = len({tuple(systems) for systems in panels.values()}) == 1
-    for axes in list(grid.flat)[len(panels) :]:
+    grid = figure.subplots(lines, columns, squeeze=False)
+    for axes in grid.flat[len(panels) :]:
         axes.set_visible(False)
+    shared = len({tuple(systems) for systems in panels.values()}) == 1
+    several = any(len(runs) > 1 for systems in panels.values() for runs in systems.values())
+    handles: list[Line2D] = []
     for axes, (name, systems) in zip(grid.flat, panels.items(), strict=False):
-        own = {system: _curve(axes, system, runs, peak) for system, runs in systems.items()}
-        handles |= own
-        axes.set_title(name)
-        axes.set_xlabel(xlabel)
+        means = [_curve(axes, system, runs, peak) for system, runs in systems.items()]
+        axes.set(title=name, xlabel="epoch")
         axes.xaxis.set_major_locator(MaxNLocator(8, steps=[1, 2, 5, 10], integer=True))
         axes.margins(x=0.03)
-        if not shared:
-            axes.legend(own.values(), own.keys(), loc="best", fontsize=10)
+        if shared:
+            handles = means
+        else:
+            axes.legend(loc="best", fontsize=10)
     for axes in grid[:, 0]:
         axes.set_ylabel(ylabel)
-    extra = _thin_lines_and_dots(panels, peak)
-    legend = (handles if shared else {}) | extra
-    if legend:
-        fit = int(9 * width / (7 + max(map(len, legend))))  # nine letters an inch
-        figure.legend(legend.values(), legend.keys(), loc="outside lower center", ncols=max(1, fit))
-    if title:
-        figure.suptitle(title)
+    if several:
+        handles.append(Line2D([], [], color=GREY, linewidth=0.8, alpha=0.6, label="one seed"))
+    if peak:
+        told = "best epoch of the mean" if several else "best epoch"
+        handles.append(Line2D([], [], color=GREY, marker="o", linestyle="", label=told))
+    if handles:
+        longest = max(len(str(handle.get_label())) for handle in handles)
+        fit = int(9 * width / (7 + longest))  # nine letters per inch
+        figure.legend(handles=handles, loc="outside lower center", ncols=max(1, fit))
+    figure.suptitle(title or "")
     return figure
 
 
-def _thin_lines_and_dots(panels: Mapping[str, Mapping[str, Runs]], peak: bool) -> dict[str, Line2D]:
-    """What the thin lines and the dots are."""
-    extra = {}
-    several = any(len(runs) > 1 for systems in panels.values() for runs in systems.values())
-    if several:
-        extra["one seed"] = Line2D([], [], color=GREY, linewidth=0.8, alpha=0.6)
-    if peak:
-        told = "best epoch of the mean" if several else "best epoch"
-        extra[told] = Line2D([], [], color=GREY, marker="o", linestyle="")
-    return extra
-
-
 def _curve(axes: Axes, system: str, runs: Runs, peak: bool) -> Line2D:
-    """Draw a system; the thick line is returned for the legend."""
-    style: dict[str, Any] = {"color": colour(system), "linestyle": line_style(system)}
-    if len(runs) > 1:
-        for run in runs:
-            axes.plot(range(1, len(run) + 1), run, color=style["color"], linewidth=0.8, alpha=0.3)
-    shortest = min(len(run) for run in runs)
+    """Draw a system; returns the line of its mean."""
+    shade = colour(system)
+    for run in runs if len(runs) > 1 else ():
+        axes.plot(range(1, len(run) + 1), run, color=shade, linewidth=0.8, alpha=0.3)
+    shortest = min(map(len, runs))
     mean = np.mean([run[:shortest] for run in runs], axis=0)
-    (drawn,) = axes.plot(range(1, shortest + 1), mean, **style)
+    epochs = range(1, shortest + 1)
+    (drawn,) = axes.plot(epochs, mean, color=shade, linestyle=style.line(system), label=system)
     if peak:
         best = int(np.argmax(mean))
-        axes.plot(best + 1, mean[best], "o", color=colour(system), markersize=7, zorder=5)
+        axes.plot(best + 1, mean[best], "o", color=shade, markersize=7, zorder=5)
     return drawn
+
+
+def _named_rows(axes: Axes, names: Mapping[int, str], count: int) -> None:
+    """`count` rows from the top down, at 0, 1, …; `names` are those of some or all."""
+    axes.set_yticks(list(names), list(names.values()))
+    axes.set_ylim(count - 0.4, -0.6)
+    axes.grid(visible=False, axis="y")
+    axes.tick_params(axis="y", length=0)
+    axes.spines["left"].set_visible(False)
 
 
 @house_style
 def paper_against_ours(
-    frame: pd.DataFrame,
-    *,
-    title: str | None = None,
-    allowed: float = 0.01,
+    frame: pd.DataFrame, *, title: str | None = None, allowed: float = 0.01
 ) -> HouseFigure:
-    """A panel for each data set and metric of a comparison, its rows from top to bottom.
+    """One panel per data set and metric of a comparison, its rows from top to bottom.
 
     Each row has a line at the paper's number, a pale band down to `allowed` below it, and our
     mean as a dot with its 95 % interval, hollow where the verdict is "below".
     """
     rows = list(dict.fromkeys(frame["row"]))
-    panels = list(dict.fromkeys(zip(frame["data"], frame["measure"], strict=True)))
+    panels = dict(list(frame.groupby(["data", "measure"], sort=False)))
     width = max(2.4 + 2.9 * len(panels), 0.15 * len(title or ""))
     figure = new_figure(width, 1.9 + 0.4 * len(rows))
     grid = figure.subplots(1, len(panels), sharey=True, squeeze=False)[0]
-    for axes, (data, measure) in zip(grid, panels, strict=True):
-        part = frame[(frame["data"] == data) & (frame["measure"] == measure)]
+    for axes, (names, part) in zip(grid, panels.items(), strict=True):
         for line in part.itertuples():
-            _dot_and_interval(axes, rows.index(line.row), line, allowed)
-        axes.set_title(f"{data}, {measure}")
-        axes.grid(visible=False, axis="y")
-        axes.tick_params(axis="y", length=0)
-        axes.spines["left"].set_visible(False)
+            _paper_and_ours(axes, rows.index(line.row), line, allowed)
+        _named_rows(axes, dict(enumerate(rows)), len(rows))
+        axes.set_title(", ".join(names))
         axes.locator_params(axis="x", nbins=4)
-    grid[0].set_yticks(range(len(rows)), rows)
-    grid[0].set_ylim(len(rows) - 0.4, -0.6)
-    figure.legend(
-        handles=_legend(frame, allowed), loc="outside lower center", ncols=int(width / 2.7)
-    )
-    if title:
-        figure.suptitle(title, wrap=True)
+    handles: list[Line2D | Patch] = [
+        Line2D([], [], color=INK, marker="|", linestyle="", markersize=14, mew=2, label="paper"),
+        Patch(color=PALE, label=f"up to {allowed:g} below"),
+    ]
+    for verdict, face in (("reproduced", GREY), ("below", "white")):
+        if verdict in set(frame["verdict"]):
+            handles.append(Line2D([], [], color=GREY, mfc=face, **DOT, label=f"ours, {verdict}"))
+    if (frame["interval"].notna() & (frame["runs"] >= FEWEST)).any():
+        told = f"95 % interval, from {FEWEST} seeds on"
+        handles.append(Line2D([], [], color=GREY, linewidth=2.5, label=told))
+    figure.legend(handles=handles, loc="outside lower center", ncols=int(width / 2.7))
+    figure.suptitle(title or "", wrap=True)
     return figure
 
 
-def _dot_and_interval(axes: Axes, y: int, line: Any, allowed: float) -> None:
+def _paper_and_ours(axes: Axes, y: int, line: Any, allowed: float) -> None:
+    """One row: what the paper has, and what we have or why we have nothing."""
     axes.fill_betweenx([y - 0.28, y + 0.28], line.paper - allowed, line.paper, color=PALE, lw=0)
     axes.plot([line.paper] * 2, [y - 0.28, y + 0.28], color=INK, linewidth=2)
     if pd.isna(line.ours):
-        axes.annotate(
-            line.verdict,
-            (line.paper, y),
-            xytext=(6, 0),
-            textcoords="offset points",
-            va="center",
-            color=GREY,
-            fontsize=10,
-        )
+        aside: dict[str, Any] = {"xytext": (6, 0), "textcoords": "offset points", "va": "center"}
+        axes.annotate(line.verdict, (line.paper, y), color=GREY, fontsize=10, **aside)
         return
     shade = colour(getattr(line, "system", line.row))
     if pd.notna(line.interval) and line.runs >= FEWEST:
         ends = [line.ours - line.interval, line.ours + line.interval]
         axes.plot(ends, [y, y], color=shade, linewidth=2.5, solid_capstyle="butt")
     face = "white" if line.verdict == "below" else shade
-    axes.plot(line.ours, y, "o", markersize=8.5, markeredgewidth=2, color=shade, mfc=face, zorder=5)
-
-
-def _legend(frame: pd.DataFrame, allowed: float) -> list[Line2D | Patch]:
-    """Only what the figure shows."""
-    dot: dict[str, Any] = {
-        "color": GREY,
-        "marker": "o",
-        "linestyle": "",
-        "markersize": 8.5,
-        "markeredgewidth": 2,
-    }
-    handles: list[Line2D | Patch] = [
-        Line2D([], [], color=INK, marker="|", linestyle="", markersize=14, mew=2, label="paper"),
-        Patch(color=PALE, label=f"up to {allowed:g} below"),
-    ]
-    verdicts = set(frame["verdict"])
-    if "reproduced" in verdicts:
-        handles.append(Line2D([], [], **dot, label="ours, reproduced"))
-    if "below" in verdicts:
-        handles.append(Line2D([], [], **dot, mfc="white", label="ours, below"))
-    if (frame["interval"].notna() & (frame["runs"] >= FEWEST)).any():
-        told = f"95 % interval, from {FEWEST} seeds on"
-        handles.append(Line2D([], [], color=GREY, linewidth=2.5, label=told))
-    return handles
+    axes.plot(line.ours, y, color=shade, mfc=face, zorder=5, **DOT)
 
 
 NUMBERS = 16
@@ -195,22 +152,20 @@ WIDEST = 9.5
 
 
 def _cells(
-    axes: Axes, table: np.ndarray, names: tuple[Sequence[str], Sequence[str]], **how: Any
+    axes: Axes, table: np.ndarray, rows: Sequence[str], columns: Sequence[str], **how: Any
 ) -> None:
     """A heat map `[rows, columns]` in blue with white lines between the cells."""
-    rows, columns = names
     if table.shape != (len(rows), len(columns)):
-        raise QaselError(
-            f"a table of shape {table.shape} for {len(rows)} rows and {len(columns)} columns"
-        )
-    sns.heatmap(
-        table, ax=axes, cmap="Blues", linewidths=1, linecolor="white", fmt="",
-        xticklabels=list(columns), yticklabels=list(rows), **how,
-    )  # fmt: skip
+        wanted = f"{len(rows)} rows and {len(columns)} columns"
+        raise QaselError(f"a table of shape {table.shape} for {wanted}")
+    names = {"xticklabels": list(columns), "yticklabels": list(rows)}
+    look = {"cmap": "Blues", "linewidths": 1, "linecolor": "white", "fmt": ""}
+    sns.heatmap(table, ax=axes, **names, **look, **how)
     axes.tick_params(length=0)
     axes.tick_params(axis="y", rotation=0)
+    norm: Any = axes.collections[0].norm
     for text, value in zip(axes.texts, table.flat, strict=False):
-        text.set_color("white" if value > 0.6 * how["vmax"] else INK)  # seaborn's turn too early
+        text.set_color("white" if norm(value) > 0.6 else INK)  # seaborn turns to white too early
 
 
 @house_style
@@ -229,22 +184,18 @@ def heatmap(
     `weights` is an array or a tensor on the CPU. Raises `QaselError` for another shape.
     """
     table = np.asarray(weights, dtype=float)
-    numbers = len(columns) <= NUMBERS
-    across, down = (0.56, 0.42) if numbers else (0.32, 0.34)
-    size = max(5.0, 2.6 + across * len(columns)), max(2.6, 1.9 + down * len(rows))
-    figure = new_figure(*size)
+    small = len(columns) <= NUMBERS
+    numbers = np.where(table >= 0.005, np.char.mod("%.2f", table), "") if small else None
+    across, down = (0.56, 0.42) if small else (0.32, 0.34)
+    width, height = max(5.0, 2.6 + across * len(columns)), max(2.6, 1.9 + down * len(rows))
+    figure = new_figure(width, height)
     axes = figure.subplots()
-    told = np.where(table >= 0.005, np.char.mod("%.2f", table), "")
-    _cells(
-        axes, table, (rows, columns), vmin=0, vmax=max(float(table.max(initial=0.0)), 1e-9),
-        annot=told if numbers else None, annot_kws={"fontsize": 9},
-        cbar_kws={"label": label, "pad": 0.02},
-    )  # fmt: skip
+    bar = {"label": label, "pad": 0.02}
+    _cells(axes, table, rows, columns, vmin=0, annot=numbers, annot_kws={"size": 9}, cbar_kws=bar)
     axes.set_xticks(axes.get_xticks(), columns, rotation=55, ha="right", rotation_mode="anchor")
     axes.set_xlabel(column_label, color=GREY)
     axes.set_ylabel(row_label, color=GREY)
-    if title:
-        axes.set_title(title)
+    axes.set_title(title or "")
     return figure
 
 
@@ -271,29 +222,19 @@ def grid(
     axes = figure.subplots()
     known = np.ma.masked_invalid(table)
     low, high = known.min(axis=0), known.max(axis=0)
-    shares = (known - low) / np.ma.where(high > low, high - low, 1.0)
+    shares = ((known - low) / np.ma.where(high > low, high - low, 1.0)).filled(-0.15)
     told = np.where(np.isnan(table), "–", np.char.mod("%.3f", table))
-    _cells(
-        axes, shares.filled(-0.15), (rows, columns), vmin=-0.15, vmax=1.1, cbar=False,
-        annot=told, annot_kws={"fontsize": 10},
-    )  # fmt: skip
+    look: dict[str, Any] = {"vmin": -0.15, "vmax": 1.1, "cbar": False, "annot_kws": {"size": 10}}
+    _cells(axes, shares, rows, columns, annot=told, **look)
     axes.xaxis.tick_top()
     axes.tick_params(length=0)
-    if note:
-        figure.supxlabel(note, fontsize=10, color=GREY)
-    if title:
-        figure.suptitle(title)
+    figure.supxlabel(note, fontsize=10, color=GREY)
+    figure.suptitle(title or "")
     return figure
 
 
-HEADING: dict[str, Any] = {
-    "weight": "bold",
-    "bbox": {"facecolor": "white", "linewidth": 0, "pad": 1},
-}
 SHORT = 20
 """Lines above which there are two columns: a slide is wider than high."""
-LINE, GROUP = 0.8, 1.3
-"""Heights of a line, and of a group's name with the gap below the group."""
 
 
 class Difference(NamedTuple):
@@ -312,66 +253,42 @@ class Difference(NamedTuple):
 def differences(
     lines: Sequence[Difference], *, xlabel: str, note: str, title: str | None = None
 ) -> HouseFigure:
-    """A dot and an interval a line, blue where a test found the difference, full where clear.
+    """A dot and an interval per line, blue where a test found the difference, full where clear.
 
     Lines of a group stand together under its name, in two columns where there are many.
     """
-    groups: dict[str, list[Difference]] = {}
-    for line in lines:
-        groups.setdefault(line.group, []).append(line)
-    columns = _balanced(list(groups.values())) if len(lines) > SHORT else [list(groups.values())]
-    height = max(map(_height, columns))
-    figure = new_figure(9.0 if len(columns) == 1 else 13.0, 1.8 + 0.35 * height)
-    row = figure.subplots(1, len(columns), sharex=True, squeeze=False)[0]
-    for axes, column in zip(row, columns, strict=True):
-        _difference_lines(axes, column, height)
+    rows: list[str | Difference] = []
+    for group in dict.fromkeys(line.group for line in lines):
+        rows += [group, *(line for line in lines if line.group == group)]
+    heads = [place for place, row in enumerate(rows) if isinstance(row, str)]
+    half = min(heads[1:], key=lambda place: abs(2 * place - len(rows)), default=len(rows))
+    cut = half if len(lines) > SHORT else len(rows)
+    columns = list(filter(None, [rows[:cut], rows[cut:]]))
+    height = max(map(len, columns))
+    figure = new_figure(9.0 if len(columns) == 1 else 13.0, 1.8 + 0.3 * height)
+    panels = figure.subplots(1, len(columns), sharex=True, squeeze=False)[0]
+    for axes, column in zip(panels, columns, strict=True):
+        for y, row in enumerate(column):
+            if isinstance(row, str):
+                across = axes.get_yaxis_transform()
+                axes.text(0, y, row, transform=across, va="center", weight="bold", zorder=5)
+                continue
+            shade = BLUE if row.found else GREY
+            axes.plot([row.low, row.high], [y, y], color=shade, linewidth=2)
+            axes.plot(row.value, y, color=shade, mfc=shade if row.clear else "white", **DOT)
+        names = {y: row.name for y, row in enumerate(column) if isinstance(row, Difference)}
+        _named_rows(axes, names, height)
+        axes.axvline(0, color=GREY, linewidth=1)
+        axes.locator_params(axis="x", nbins=8)
         axes.set_xlabel(xlabel)
-    dot: dict[str, Any] = {"marker": "o", "linestyle": "", "markersize": 8, "markeredgewidth": 2}
     handles = [
-        Line2D([], [], color=BLUE, **dot, label="significant, corrected, and clear over seeds"),
-        Line2D([], [], color=BLUE, mfc="white", **dot, label="significant over questions only"),
-        Line2D([], [], color=GREY, mfc="white", **dot, label="not"),
+        Line2D([], [], color=BLUE, **DOT, label="significant, corrected, and clear over seeds"),
+        Line2D([], [], color=BLUE, mfc="white", **DOT, label="significant over questions only"),
+        Line2D([], [], color=GREY, mfc="white", **DOT, label="not"),
     ]
     figure.legend(handles=handles, loc="outside lower center", ncols=3, title=note)
-    if title:
-        figure.suptitle(title)
+    figure.suptitle(title or "")
     return figure
-
-
-def _height(groups: Sequence[Sequence[Difference]]) -> float:
-    return sum(GROUP + LINE * len(group) for group in groups)
-
-
-def _balanced(groups: list[list[Difference]]) -> list[list[list[Difference]]]:
-    """Two columns, in order, the higher of them as low as it can be."""
-    cuts = range(1, len(groups))
-    cut = min(cuts, key=lambda cut: max(_height(groups[:cut]), _height(groups[cut:])), default=0)
-    return [groups[:cut], groups[cut:]] if cut else [groups]
-
-
-def _difference_lines(axes: Axes, groups: Sequence[Sequence[Difference]], height: float) -> None:
-    """One column from the top down."""
-    y, names, places = 0.0, [], []
-    for group in groups:
-        name = group[0].group
-        axes.text(0.0, y, name, transform=axes.get_yaxis_transform(), va="center", **HEADING)
-        y += 1
-        for line in group:
-            shade = BLUE if line.found else GREY
-            face = shade if line.clear else "white"
-            axes.plot([line.low, line.high], [y, y], color=shade, linewidth=2)
-            axes.plot(line.value, y, "o", color=shade, mfc=face, markersize=8, markeredgewidth=2)
-            names.append(line.name)
-            places.append(y)
-            y += LINE
-        y += GROUP - 1
-    axes.axvline(0, color=GREY, linewidth=1)
-    axes.set_yticks(places, names)
-    axes.set_ylim(height - GROUP + 1, -0.7)
-    axes.grid(visible=False, axis="y")
-    axes.locator_params(axis="x", nbins=8)
-    axes.tick_params(axis="y", length=0)
-    axes.spines["left"].set_visible(False)
 
 
 @house_style
@@ -381,15 +298,12 @@ def spread(scores: Mapping[str, Scores]) -> HouseFigure:
     axes = figure.subplots()
     generator = np.random.default_rng(0)
     for y, (name, found) in enumerate(scores.items()):
-        values = np.array(list(found.per_question["map"].values()))
+        values = list(found.per_question["map"].values())
         shade = colour(name.partition(" ·")[0])
         shaken = y + generator.uniform(-0.3, 0.3, len(values))
         axes.scatter(values, shaken, s=14, color=shade, alpha=0.35, linewidths=0)
-        low, high = bootstrap_interval(values)
-        axes.plot([low, high], [y, y], color=shade, linewidth=3, solid_capstyle="butt")
+        axes.plot(bootstrap_interval(values), [y, y], color=shade, linewidth=3)
         axes.plot(found.map, y, "o", color=shade, markersize=9, markeredgecolor="white")
-    axes.set_yticks(range(len(scores)), list(scores))
-    axes.set_ylim(len(scores) - 0.5, -0.5)
+    _named_rows(axes, dict(enumerate(scores)), len(scores))
     axes.set_xlabel("average precision of a question; the mean with its 95 % interval")
-    axes.grid(visible=False, axis="y")
     return figure

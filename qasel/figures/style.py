@@ -1,13 +1,14 @@
-"""The house style: sizes, a colour-blind-safe palette, one colour a system, and saving.
+"""The house style: a style sheet, a colour-blind-safe palette, one colour a system, and saving.
 
 Colours are those of Okabe and Ito (2008), and a few darker ones for what stands beside the papers'
-systems. Figures belong to no window: a notebook
-shows the one that a cell ends with, and nothing is left open.
+systems. Figures belong to no window: a notebook shows the one that a cell ends with, and nothing
+is left open.
 """
 
 import hashlib
 import io
-import warnings
+from base64 import b64encode
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -22,40 +23,10 @@ YELLOW, BLUE, VERMILLION, PURPLE = "#F0E442", "#0072B2", "#D55E00", "#CC79A7"
 INDIGO, WINE, OLIVE, BROWN = "#332288", "#882255", "#999933", "#8C564B"  # where eight are too few
 INK, GREY, PALE = "#222222", "#767676", "#E6E6E6"
 
-STYLE: dict[Any, Any] = {
-    "font.family": "sans-serif",
-    "font.sans-serif": ["DejaVu Sans"],  # comes with matplotlib, so the same everywhere
-    "font.size": 12,
-    "axes.titlesize": 13,
-    "axes.titleweight": "bold",
-    "axes.titlelocation": "left",
-    "axes.labelsize": 12,
-    "xtick.labelsize": 11,
-    "ytick.labelsize": 11,
-    "legend.fontsize": 11,
-    "figure.titlesize": 15,
-    "figure.titleweight": "bold",
-    "text.color": INK,
-    "axes.labelcolor": INK,
-    "axes.edgecolor": GREY,
-    "xtick.color": INK,
-    "ytick.color": INK,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.grid": True,
-    "axes.axisbelow": True,
-    "grid.color": PALE,
-    "grid.linewidth": 0.8,
-    "lines.linewidth": 2,
-    "legend.frameon": False,
-    "figure.facecolor": "white",
-    "figure.constrained_layout.w_pad": 0.1,
-    "figure.constrained_layout.h_pad": 0.1,
-    "savefig.facecolor": "white",
-    "pdf.fonttype": 42,  # text stays text
-    "svg.hashsalt": "qasel",  # the same ids in each file
-    "svg.fonttype": "path",
-}
+STYLE: dict[Any, Any] = dict(
+    mpl.rc_params_from_file(Path(__file__).with_name("house.mplstyle"), use_default_template=False)
+)
+"""The settings of `house.mplstyle`, for `rcParams.update`."""
 
 house_style = mpl.rc_context(STYLE)
 """Decorator of functions that draw."""
@@ -87,19 +58,15 @@ FAMILIES = {
     "Wide convolution only": GREEN,
     "Sparse feature vector only": PURPLE,
     "Pairwise ranking only": VERMILLION,
-    "BM25": BLACK,
     "bm25": BLACK,
     "word overlap": OLIVE,
-    "word-overlap": OLIVE,
-    "IDF overlap": BROWN,
     "idf overlap": BROWN,
-    "idf-overlap": BROWN,
     "random": GREY,
 }
 """A family of systems has one colour, in every figure; others get one by their name."""
 
-_LINES = {"point": ":", "pair": "--", "list": "-"}
-_MARKERS = {"point": "o", "pair": "s", "list": "D"}
+_LEVELS = {"point": (":", "o"), "pair": ("--", "s"), "list": ("-", "D")}
+"""Line style and marker of the systems of a level: `CA(point)`, `CA(pair)`, …"""
 
 
 def family(system: str) -> str:
@@ -116,36 +83,71 @@ def family(system: str) -> str:
 def colour(system: str) -> str:
     """The colour of a system, the same in every figure and every session."""
     name = family(system)
-    if name in FAMILIES:
-        return FAMILIES[name]
+    baseline = name.lower().replace("-", " ")
+    if known := FAMILIES.get(name) or FAMILIES.get(baseline):
+        return known
     others = sorted(set(FAMILIES.values()) - {GREY})
     return others[hashlib.sha256(name.encode()).digest()[0] % len(others)]
 
 
 def line(system: str) -> str:
     """The line style of a system: dotted for `(point)`, dashed for `(pair)`, else solid."""
-    return _LINES.get(_level(system), "-")
+    return _level(system)[0]
 
 
 def marker(system: str) -> str:
-    """The marker of a system, by its level: circle, square, diamond."""
-    return _MARKERS.get(_level(system), "D")
+    """The marker of a system: a circle for `(point)`, a square for `(pair)`, else a diamond."""
+    return _level(system)[1]
 
 
-def _level(system: str) -> str:
-    return system.partition("(")[2].partition(")")[0]
+def _level(system: str) -> tuple[str, str]:
+    level = system.partition("(")[2].partition(")")[0]
+    return _LEVELS.get(level, _LEVELS["list"])
 
 
 class HouseFigure(Figure):
-    """A figure that a notebook shows with or without `%matplotlib inline`."""
+    """A figure that a notebook shows as an image with a description.
 
-    def _repr_png_(self) -> bytes:
-        return _png(self, 100)
+    `alt` is that description, for readers who do not see the image; while it is empty, the
+    figure's own texts stand in for it.
+    """
+
+    alt = ""
+
+    def _repr_html_(self) -> str:
+        pixels = _png(self, 100)
+        width, height = self.get_size_inches() * 100
+        return image(pixels, "png", width, height, self.alt or _texts(self))
+
+    def _ipython_display_(self) -> None:
+        # By hand, because `%matplotlib inline` would add a second picture.
+        from IPython.display import display
+
+        display({"text/html": self._repr_html_(), "text/plain": repr(self)}, raw=True)
 
 
 def new_figure(width: float, height: float) -> HouseFigure:
     """An empty figure of this many inches, its parts laid out without overlaps."""
     return HouseFigure(figsize=(width, height), layout="constrained")
+
+
+def _texts(figure: Figure) -> str:
+    """Titles, names of axes and legends of a figure."""
+    told = [figure.get_suptitle()]
+    for axes in figure.axes:
+        told += [axes.get_title("left") or axes.get_title(), axes.get_xlabel(), axes.get_ylabel()]
+    for legend in (*figure.legends, *(axes.get_legend() for axes in figure.axes)):
+        told += [text.get_text() for text in legend.get_texts()] if legend else []
+    return "; ".join(dict.fromkeys(" ".join(part.split()) for part in told if part)) or "a figure"
+
+
+def image(source: bytes, kind: str, width: float, height: float, alt: str) -> str:
+    """An `<img>` that holds its `source` (`png` or `svg+xml`); `alt` says what it shows."""
+    code = b64encode(source).decode("ascii")
+    return (
+        f'<img alt="{escape(alt)}" src="data:image/{kind};base64,{code}" '
+        f'width="{width:g}" height="{height:g}" style="max-width:100%;height:auto">'
+    )
 
 
 DPI = 200
@@ -167,15 +169,6 @@ def save(figure: Figure, name: str, folder: Path | None = None) -> list[Path]:
             figure.savefig(path, dpi=DPI, metadata=metadata)
     pixels.write_bytes(_png(figure, DPI))
     return [*vectors, pixels]
-
-
-def svg(figure: Figure) -> str:
-    """The figure as SVG source in which text stays text, for pictures drawn again and again."""
-    source = io.StringIO()
-    with mpl.rc_context(STYLE | {"svg.fonttype": "none"}), warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "Glyph .* missing")  # the reader's fonts may have it
-        figure.savefig(source, format="svg", metadata=_METADATA["svg"])
-    return source.getvalue()
 
 
 def _png(figure: Figure, dpi: int) -> bytes:

@@ -9,7 +9,7 @@ import json
 import math
 import time
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -136,21 +136,15 @@ class SemEvalRandom(Baseline):
 
     def scores(self, split: Split) -> list[Any]:
         """Draws from 0..2."""
-        draws = _drand48()
+        state = 0x330E  # drand48 after srand48(0); its draws are uniform on 0..1
         rows = []
         for question in split:
-            places = sorted(candidate.place for candidate in question.candidates)
-            drawn = {place: 2 * next(draws) for place in places}
+            drawn = {}
+            for place in sorted(candidate.place for candidate in question.candidates):
+                state = (0x5DEECE66D * state + 0xB) % 2**48
+                drawn[place] = 2 * state / 2**48
             rows.append([drawn[candidate.place] for candidate in question.candidates])
         return rows
-
-
-def _drand48() -> Iterator[float]:
-    """C's drand48 as the official scripts seed it: the state 0x330E, uniform draws from 0..1."""
-    state = 0x330E
-    while True:
-        state = (0x5DEECE66D * state + 0xB) % 2**48
-        yield state / 2**48
 
 
 class WordOverlap(Baseline):
@@ -228,8 +222,8 @@ class BM25(Baseline):
         scores = []
         for question in split:
             query = [number[word] for word in tokenize(question.text) if word in number]
-            found = index.get_scores(query) if query else np.zeros(len(texts))
-            scores.append(found[[row[candidate.text] for candidate in question.candidates]])
+            of_text = index.get_scores(query) if query else np.zeros(len(texts))
+            scores.append(of_text[[row[candidate.text] for candidate in question.candidates]])
         return scores
 
 

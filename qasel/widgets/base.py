@@ -30,31 +30,12 @@ from qasel.datasets.base import Candidate, Question, Split
 from qasel.errors import QaselError
 from qasel.figures.style import BLUE, GREEN, GREY, INK, ORANGE, SKY, VERMILLION
 
-__all__ = [
-    "BLUE",
-    "GREEN",
-    "GREY",
-    "INK",
-    "ORANGE",
-    "SKY",
-    "VERMILLION",
-    "Explorer",
-    "QuestionExplorer",
-    "bar",
-    "cut",
-    "escape",
-    "listing",
-    "notice",
-    "number",
-    "shade",
-    "short",
-    "signed_bar",
-    "table",
-    "words",
-]
+# What explorers import from here though it is defined elsewhere.
+__all__ = ["BLUE", "GREEN", "GREY", "INK", "ORANGE", "SKY", "VERMILLION", "escape"]
 
 _VIEW = "application/vnd.jupyter.widget-view+json"
 _CELL = "text-align:left;vertical-align:top;padding:4px 8px;white-space:normal"
+_WIDE = {"layout": {"width": "min(48rem, 100%)"}}
 OWN = -1
 """The value of `QuestionExplorer.choice` when the reader types a question."""
 
@@ -125,30 +106,24 @@ class QuestionExplorer(Explorer):
             raise QaselError(f"{split.name} has no question {first!r}")
         options = [("✎ type your own question …", OWN)]
         options += [(question.text, i) for i, question in enumerate(split)]
-        wide = widgets.Layout(width="min(48rem, 100%)")
+        start = ids.index(first) if first is not None else 0
         self.choice = widgets.Dropdown(
-            options=options,
-            value=ids.index(first) if first is not None else 0,
-            description="Question",
-            layout=wide,
+            options=options, value=start, description="Question", **_WIDE
         )
-        self.text = widgets.Text(
-            description="Yours", placeholder="a question", continuous_update=False, layout=wide
-        )
-        self.lines = widgets.Textarea(
-            description="Candidates",
-            placeholder="one candidate a line; begin a line with + if it is a right answer",
-            continuous_update=False,
-            rows=5,
-            layout=wide,
-        )
+        typed = _WIDE | {"continuous_update": False}
+        self.text = widgets.Text(description="Yours", placeholder="a question", **typed)
+        told = "one candidate per line; begin a line with + if it is a right answer"
+        self.lines = widgets.Textarea(description="Candidates", placeholder=told, rows=5, **typed)
         show = widgets.Button(description="Show", button_style="primary")
         show.on_click(self.refresh)
         self.own = widgets.VBox([self.text, self.lines, show])
-        self.choice.observe(self._show_own, names="value")
-        self._show_own()
         fields = (self.choice, self.text, self.lines)
         super().__init__([self.choice, self.own, *rows], [*fields, *watched])
+
+    def refresh(self, change: Any = None) -> None:
+        """Show the fields for a question of one's own where one is chosen, and draw."""
+        self.own.layout.display = None if self.typed else "none"
+        super().refresh(change)
 
     @property
     def typed(self) -> bool:
@@ -165,20 +140,13 @@ class QuestionExplorer(Explorer):
         lines = [line for line in lines if line.lstrip("+").strip()]
         if not text or not lines:
             raise QaselError("Type a question, and paste its candidates, one a line.")
-        marked = any(line.startswith("+") for line in lines)
-        candidates = tuple(
-            Candidate(
-                f"typed-{place}",
-                line.lstrip("+").strip(),
-                int(line.startswith("+")) if marked else None,
-                place,
-            )
-            for place, line in enumerate(lines)
+        plus = [line.startswith("+") for line in lines]
+        labels = [int(right) for right in plus] if any(plus) else [None] * len(lines)
+        candidates = (
+            Candidate(f"typed-{place}", line.lstrip("+").strip(), label, place)
+            for place, (line, label) in enumerate(zip(lines, labels, strict=True))
         )
-        return Question("typed", text, candidates)
-
-    def _show_own(self, _change: Any = None) -> None:
-        self.own.layout.display = None if self.typed else "none"
+        return Question("typed", text, tuple(candidates))
 
 
 def notice(text: str) -> str:
@@ -274,11 +242,7 @@ class CandidateExplorer(QuestionExplorer):
         first: str | None = None,
     ) -> None:
         self._offered: Question | None = None
-        self.pick = widgets.Dropdown(
-            options=[("", 0)],
-            description="Candidate",
-            layout=widgets.Layout(width="min(48rem, 100%)"),
-        )
+        self.pick = widgets.Dropdown(options=[("", 0)], description="Candidate", **_WIDE)
         super().__init__(split, [self.pick, *rows], [self.pick, *watched], first)
 
     @property
@@ -293,9 +257,8 @@ class CandidateExplorer(QuestionExplorer):
             self._offered = question
             offered = self._in_order(question)
             options = [(f"{MARKS[c.label]} {c.text}", i) for i, c in enumerate(offered)]
-            first = next((i for i, c in enumerate(offered) if c.label == 1), 0)
             self.pick.set_trait("options", options)
-            self.pick.value = first
+            self.pick.value = next((i for i, c in enumerate(offered) if c.label == 1), 0)
         return self.picture_of(question, self.candidate)
 
     def picture_of(self, question: Question, candidate: Candidate) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 
 import ipywidgets as widgets
 
-from qasel.datasets.base import Candidate, Question, Split
+from qasel.datasets.base import Question, Split
 from qasel.errors import QaselError
 from qasel.evaluation import Run, Scores, TieWarning, evaluate
 from qasel.rankers.base import Ranker
@@ -21,6 +21,7 @@ from qasel.widgets.base import (
     bar,
     escape,
     notice,
+    short,
     table,
     words,
 )
@@ -51,29 +52,23 @@ class RankingExplorer(QuestionExplorer):
 
     def view(self) -> str:
         """One column a ranker, one line a rank."""
-        question = self.question
-        split = Split(self.split.name, (question,))
-        runs = {name: self._run(name, ranker, split) for name, ranker in self.rankers.items()}
-        return rankings(question, runs)
-
-    def _run(self, name: str, ranker: Ranker, split: Split) -> Run:
-        return ranker.rank(split) if self.typed else self.runs[name].only(split)
+        split = Split(self.split.name, (self.question,))
+        runs = {
+            name: ranker.rank(split) if self.typed else self.runs[name].only(split)
+            for name, ranker in self.rankers.items()
+        }
+        return rankings(self.question, runs)
 
 
 def rankings(question: Question, runs: Mapping[str, Run]) -> str:
     """A question and how some runs rank its candidates: one column a run, one line a rank."""
-    split = Split("asked", (question,))
     columns = [_column(question, run) for run in runs.values()]
-    head = ["", *(_heading(name, run.only(split), split) for name, run in runs.items())]
+    head = ["", *(_heading(name, run, question) for name, run in runs.items())]
     rows = [[str(rank), *cells] for rank, cells in enumerate(zip(*columns, strict=True), 1)]
-    told = [row for row in rows[SHOWN:] if any(TICK in cell for cell in row)]
-    left = len(rows[SHOWN:]) - len(told)
+    further = [row for row in rows[SHOWN:] if any(TICK in cell for cell in row)]
+    left = len(rows[SHOWN:]) - len(further)
     more = f"<p><small>{left} ranks of wrong answers left out.</small></p>" if left else ""
-    return f"<p><b>{escape(question.text)}</b></p>" + table(head, rows[:SHOWN] + told) + more
-
-
-def _labelled(question: Question) -> bool:
-    return all(candidate.label is not None for candidate in question.candidates)
+    return f"<p><b>{escape(question.text)}</b></p>" + table(head, rows[:SHOWN] + further) + more
 
 
 def scores_of(run: Run, truth: Split | Mapping[str, Mapping[str, int]]) -> Scores:
@@ -83,10 +78,11 @@ def scores_of(run: Run, truth: Split | Mapping[str, Mapping[str, int]]) -> Score
         return evaluate(run, truth)
 
 
-def _heading(name: str, run: Run, split: Split) -> str:
-    if not _labelled(split[0]):
+def _heading(name: str, run: Run, question: Question) -> str:
+    if any(candidate.label is None for candidate in question.candidates):
         return escape(name)
-    scores = scores_of(run, split)
+    split = Split("asked", (question,))
+    scores = scores_of(run.only(split), split)
     return f"{escape(name)}<br><small>AP {scores.map:.2f}, RR {scores.mrr:.2f}</small>"
 
 
@@ -94,23 +90,14 @@ def _column(question: Question, run: Run) -> list[str]:
     """The cells of a ranker: its candidates, best first."""
     scores = run.scores[question.id]
     asked = set(tokenize(question.text))
-    ranked = sorted(question.candidates, key=lambda c: (-scores[c.id], c.label or 0))
     low, high = min(0.0, *scores.values()), max(scores.values())
-    return [_cell(c, scores[c.id], (scores[c.id] - low) / (high - low or 1), asked) for c in ranked]
-
-
-def _cell(candidate: Candidate, score: float, share: float, asked: set[str]) -> str:
-    right = candidate.label == 1
-    tick = TICK if right else ""
-    line = f"{bar(share, GREEN if right else GREY)} <small>{_short(score)}</small>"
-    shared = words(candidate.text, lambda word: not asked.isdisjoint(tokenize(word)))
-    return f"{tick}{shared}<br>{line}"
-
-
-def _short(score: float) -> str:
-    """Two decimals, or two digits where those would be 0 for no 0; with a real minus sign."""
-    told = f"{score:.2g}" if 0 < abs(score) < 0.005 else f"{score + 0.0:.2f}"
-    return told.replace("-", "−")
+    cells = []
+    for candidate in sorted(question.candidates, key=lambda c: (-scores[c.id], c.label or 0)):
+        score, right = scores[candidate.id], candidate.label == 1
+        shared = words(candidate.text, lambda word: not asked.isdisjoint(tokenize(word)))
+        track = bar((score - low) / (high - low or 1), GREEN if right else GREY)
+        cells.append(f"{TICK if right else ''}{shared}<br>{track} <small>{short(score)}</small>")
+    return cells
 
 
 class MeasureExplorer(Explorer):

@@ -1,12 +1,13 @@
 """Small line drawings for the explorers, as one image that also stands in a saved page."""
 
-from base64 import b64encode
 from collections.abc import Iterable, Sequence
+from html import escape
+from io import BytesIO
 
+import matplotlib as mpl
 from matplotlib.figure import Figure
 
-from qasel.figures import style
-from qasel.widgets.base import INK, escape
+from qasel.figures.style import INK, STYLE, image
 
 Point = tuple[float, float]
 _FONT = "font-family='DejaVu Sans, Helvetica, Arial, sans-serif'"
@@ -14,35 +15,29 @@ _FONT = "font-family='DejaVu Sans, Helvetica, Arial, sans-serif'"
 
 def picture(shapes: Iterable[str], width: float, height: float, told: str) -> str:
     """An `<img>` of the shapes on white; `told` says in words what it shows."""
-    drawn = (
+    source = (
         f"<svg xmlns='http://www.w3.org/2000/svg' width='{width:g}' height='{height:g}' "
         f"viewBox='0 0 {width:g} {height:g}'><rect width='100%' height='100%' fill='white'/>"
         f"{''.join(shapes)}</svg>"
     )
-    return _image(drawn, width, height, told)
+    return image(source.encode("utf-8"), "svg+xml", width, height, told)
 
 
 def of_figure(figure: Figure, told: str) -> str:
-    """An `<img>` of a figure, a pixel a point; `told` says in words what it shows."""
+    """An `<img>` of a figure, one pixel per point; `told` says in words what it shows."""
+    source = BytesIO()
+    with mpl.rc_context(STYLE | {"svg.fonttype": "none"}):  # text stays text
+        figure.savefig(source, format="svg", metadata={"Date": None})
     width, height = figure.get_size_inches() * 72
-    return _image(style.svg(figure), width, height, told)
-
-
-def _image(source: str, width: float, height: float, told: str) -> str:
-    code = b64encode(source.encode("utf-8")).decode("ascii")
-    return (
-        f'<img alt="{escape(told)}" src="data:image/svg+xml;base64,{code}" '
-        f'width="{width:g}" height="{height:g}" style="max-width:100%;height:auto">'
-    )
+    return image(source.getvalue(), "svg+xml", width, height, told)
 
 
 def line(points: Sequence[Point], colour: str = INK, width: float = 1.5, dashes: str = "") -> str:
-    """A line through the points; `dashes` as SVG has them, e.g. `4 3`."""
+    """A line through the points; `dashes` as in SVG, e.g. `4 3`."""
     path = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
-    dashed = f" stroke-dasharray='{dashes}'" if dashes else ""
     return (
         f"<polyline points='{path}' fill='none' stroke='{colour}' stroke-width='{width:g}' "
-        f"stroke-linejoin='round'{dashed}/>"
+        f"stroke-linejoin='round' stroke-dasharray='{dashes or 'none'}'/>"
     )
 
 
@@ -64,8 +59,8 @@ def text(
     bold: bool = False,
 ) -> str:
     """Words whose baseline is at a point; `anchor` is start, middle or end."""
-    weight = " font-weight='bold'" if bold else ""
+    weight = "bold" if bold else "normal"
     return (
         f"<text x='{at[0]:.1f}' y='{at[1]:.1f}' {_FONT} font-size='{size:g}' fill='{colour}' "
-        f"text-anchor='{anchor}'{weight}>{escape(words)}</text>"
+        f"text-anchor='{anchor}' font-weight='{weight}'>{escape(words)}</text>"
     )

@@ -92,9 +92,8 @@ CELLS = {
         "SideBySideExplorer(runs, data.test)"
     ),
     "violating": (
-        "from qasel.papers.latent_structured import most_violating\n"
         "from qasel.papers.latent_structured.explorer import ViolatingExplorer\n"
-        "ViolatingExplorer(most_violating, [1, 0], [1, 0], C=1.0)"
+        "ViolatingExplorer([1, 0], [1, 0], C=1.0)"
     ),
 }
 
@@ -333,7 +332,7 @@ def drawing(explorer: "playwright.Locator", number: int = 0) -> str:
 
 @distances
 def test_pick_a_question_and_a_related_one(explorer):
-    says(explorer, "▶ Waiting for my deposit")  # the first relevant one found
+    says(explorer, "Waiting for my deposit")  # the first relevant one found
     before = drawing(explorer)
     asked = "Toothache on a Sunday Half of my face is a pumpkin. Which dentist is open today?"
     explorer.get_by_role("combobox").nth(0).select_option(label=asked)
@@ -342,7 +341,7 @@ def test_pick_a_question_and_a_related_one(explorer):
     assert after != before
     explorer.get_by_role("combobox").nth(1).select_option(index=1)
     says(explorer, "3 of 14 different words that count (Jaccard 0.214): open, sunday, today")
-    says(explorer, "▶ Bakeries open today")
+    says(explorer, "Bakeries open today")
     assert drawing(explorer) not in (before, after)
 
 
@@ -363,7 +362,7 @@ def test_type_two_questions(explorer):
     explorer.get_by_role("textbox").nth(1).fill("who found the stone\n+who lost it")
     explorer.get_by_role("button", name="Show").click()
     says(explorer, "✓ relevant")
-    says(explorer, "▶ who lost it")
+    says(explorer, "who lost it")
     assert drawing(explorer) != before
 
 

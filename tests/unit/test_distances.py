@@ -13,7 +13,7 @@ from qasel.datasets import load_dataset
 from qasel.errors import QaselError
 from qasel.text import Vectors, load_vectors, tokenize
 from qasel.text.features import distances as bags
-from qasel.text.features.distances import COLUMNS, INDEX, NAMES, TRIGRAMS, distances
+from qasel.text.features.distances import COLUMN, COLUMNS, NAMES, TRIGRAMS, distances
 
 MEANS, UNIGRAMS, OF_TRIGRAMS = (list(COLUMNS[r]) for r in ("MeanEmb", "Unigrams", "Trigrams"))
 
@@ -44,7 +44,7 @@ def test_names():
     )
     assert NAMES[8:10] == ("jaccard unigram", "cosine trigram")
     assert NAMES[-1] == "jaccard trigram"
-    assert [INDEX[name] for name in NAMES] == list(range(14))
+    assert [COLUMN[name] for name in NAMES] == list(range(14))
     assert COLUMNS == {
         "MeanEmb": (0, 1, 2, 3),
         "Unigrams": (4, 5, 6, 7, 8),
@@ -78,7 +78,7 @@ def test_by_hand(name):
     found = distances(["Bat bat cat"], ["a cat SAT"], FEW)
     assert found.shape == (1, 14)
     assert found.dtype == np.float64
-    assert found[0, INDEX[name]] == pytest.approx(BY_HAND[name], abs=1e-15)
+    assert found[0, COLUMN[name]] == pytest.approx(BY_HAND[name], abs=1e-15)
 
 
 def test_trigrams_of_words_by_hand():
@@ -99,7 +99,7 @@ def test_trigrams_are_those_of_char_wb():
     cut = CountVectorizer(analyzer="char_wb", ngram_range=(3, 3)).build_analyzer()
     grams = set(cut(" ".join(tokenize(text))))
     found = distances([text], [""], FEW)
-    assert found[0, INDEX["manhattan trigram"]] == len(grams)
+    assert found[0, COLUMN["manhattan trigram"]] == len(grams)
 
 
 @pytest.mark.parametrize("trigrams", TRIGRAMS)
@@ -137,7 +137,7 @@ def test_equal_texts(trigrams):
     np.testing.assert_array_equal(found[:, zero], 0)
     np.testing.assert_array_equal(found[:, [i for i, n in enumerate(NAMES) if "jac" in n]], 1)
     sizes = [3, 4]
-    np.testing.assert_allclose(found[:, INDEX["bhattacharyya unigram"]], -np.log(sizes))
+    np.testing.assert_allclose(found[:, COLUMN["bhattacharyya unigram"]], -np.log(sizes))
 
 
 def test_repeated_words_count_in_means_only():

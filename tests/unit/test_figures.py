@@ -1,5 +1,7 @@
+import base64
 import io
 import itertools
+import re
 
 import matplotlib as mpl
 import numpy as np
@@ -55,9 +57,9 @@ def test_save_writes_three_formats_with_the_same_bytes_each_time(tmp_path):
 def test_a_figure_shows_itself_in_a_notebook_in_colours_that_look_the_same():
     names = [str(i) for i in range(12)]
     figure = heatmap(np.random.default_rng(0).random((12, 12)), names, names)
-    figure._repr_png_()  # the first drawing settles the layout
-    shown, whole = figure._repr_png_(), io.BytesIO()
-    assert shown.startswith(b"\x89PNG")
+    figure._repr_html_()  # the first drawing settles the layout
+    code = re.search('src="data:image/png;base64,(.*?)"', figure._repr_html_())[1]
+    shown, whole = base64.b64decode(code), io.BytesIO()
     with mpl.rc_context(style.STYLE):
         figure.savefig(whole, format="png", dpi=100)
     colours = [np.asarray(Image.open(f).convert("RGB")) for f in (io.BytesIO(shown), whole)]
@@ -65,6 +67,14 @@ def test_a_figure_shows_itself_in_a_notebook_in_colours_that_look_the_same():
     off = np.abs(colours[0].astype(int) - colours[1]).max(2)
     assert off.mean() < 1  # areas stay as they are; edges of letters may be further off
     assert off.max() < 64
+
+
+def test_a_figure_has_a_description():
+    figure = curves({"<dev>": LOSSES}, "MAP", title="Over epochs")
+    told = "Over epochs; &lt;dev&gt;; epoch; MAP; CA(list); PRI(list); one seed"
+    assert f'alt="{told}"' in figure._repr_html_()
+    figure.alt = 'MAP "rises"'
+    assert 'alt="MAP &quot;rises&quot;"' in figure._repr_html_()
 
 
 def test_a_system_has_the_same_colour_in_every_figure():

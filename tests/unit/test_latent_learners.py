@@ -11,25 +11,22 @@ import qasel
 from qasel.datasets.base import Candidate, Question, Split
 from qasel.errors import QaselError
 from qasel.evaluation import Run
-from qasel.papers.latent_structured import PairCNN, StructuredRanker, load, ranker, recipe
-from qasel.papers.latent_structured import lesson as drawings
-from qasel.papers.latent_structured import lesson as teaching
+from qasel.papers.latent_structured import PairCNN, StructuredRanker, lesson, load, ranker, recipe
 from qasel.papers.latent_structured.cnn import PairNetwork
 from qasel.papers.latent_structured.learners import (
+    CORRECT,
     EXACT,
     Cuts,
     KernelSvm,
     Lists,
-    correct_tops,
     first_candidates,
-    learn,
-    lssvm,
+    large_margin,
     one_epoch,
+    perceptron,
     structural_svm,
-    svm_map,
-    violating_tops,
+    top_rankings,
 )
-from qasel.papers.latent_structured.recipes import FOLDS, articles, fold_of
+from qasel.papers.latent_structured.recipes import FOLDS, fold_of
 from qasel.text import Vectors, Vocabulary, tokenize
 from qasel.text.features import documents
 from qasel.training import checkpoint
@@ -64,7 +61,7 @@ def toy(questions=60, noise=0.05, seed=0):
 
 def map_of(split, lists):
     def score(weights):
-        run = Run.from_scores(split, lists.split(lists.features @ weights), "t")
+        run = Run.from_scores(split, lists.scores(weights), "t")
         return qasel.evaluate(run, split).map
 
     return score
@@ -88,17 +85,17 @@ def test_one_step_of_the_perceptron_by_hand():
 @pytest.mark.parametrize("search", ["none", "greedy", "exact"])
 def test_perceptrons_learn(search):
     split, lists = toy()
-    learnt = learn(lists, map_of(split, lists), search=search, C=1.0, epochs=15, seed=0)
+    learnt = perceptron(lists, map_of(split, lists), search=search, C=1.0, epochs=15, seed=0)
     assert learnt.dev_map == max(row["dev_map"] for row in learnt.epochs) > 0.97
     assert learnt.dev_map == learnt.epochs[learnt.best_epoch - 1]["dev_map"]
-    again = learn(lists, map_of(split, lists), search=search, C=1.0, epochs=15, seed=0)
+    again = perceptron(lists, map_of(split, lists), search=search, C=1.0, epochs=15, seed=0)
     assert again.weights.tolist() == learnt.weights.tolist()
 
 
 def test_the_quadratic_programme_by_hand():
     # One cut (d, l) = (2, 1): minimise w²/2 + s · max(0, 1 − 2 w). For large s: w = 1/2, else 2 s.
     for scale, expected in ((10.0, 0.5), (0.1, 0.2)):
-        cuts = Cuts()
+        cuts = Cuts(1)
         cuts.add(np.array([-2.0]), 1.0)
         weights, slack = cuts.solve(np.zeros(1), scale)
         assert weights[0] == pytest.approx(expected, abs=1e-6)
@@ -107,19 +104,17 @@ def test_the_quadratic_programme_by_hand():
 
 def test_cutting_planes_reach_the_minimum():
     _, lists = toy(20)
-    positions = harmonic(lists.longest)
-    correct = correct_tops(np.zeros(len(lists.positive)), lists.positive, lists.first, positions)
-    correct = correct @ lists.features / len(lists)
 
-    def find(weights):
-        scores = lists.features @ weights
-        found, losses = violating_tops(scores, lists.positive, lists.first, positions, EXACT)
+    def find(weights, search=EXACT):
+        arguments = (lists.positive, lists.first, lists.positions, search)
+        found, losses = top_rankings(lists.features @ weights, *arguments)
         return found @ lists.features / len(lists), float(losses.mean())
 
-    cuts = Cuts()
+    correct, _ = find(np.zeros(3), CORRECT)
+    cuts = Cuts(3)
     weights, objective = structural_svm(cuts, correct, find, 50.0, 1e-4)
     # No other point is better under the same cuts.
-    gaps, losses = correct - np.array(cuts.features), np.array(cuts.losses)
+    gaps, losses = correct - cuts.features, cuts.losses
     rng = np.random.default_rng(0)
     for _ in range(300):
         other = weights + rng.normal(size=3) * rng.choice([0.01, 0.1, 1.0])
@@ -130,7 +125,7 @@ def test_cutting_planes_reach_the_minimum():
 @pytest.mark.parametrize("search", ["greedy", "exact"])
 def test_large_margin_learners_learn(search):
     split, lists = toy()
-    learnt = lssvm(lists, map_of(split, lists), search=search, C=10.0)
+    learnt = large_margin(lists, map_of(split, lists), search=search, C=10.0)
     assert learnt.dev_map > 0.9
     objectives = [row["objective"] for row in learnt.epochs]
     assert all(b <= a + 1e-3 for a, b in itertools.pairwise(objectives))
@@ -138,7 +133,7 @@ def test_large_margin_learners_learn(search):
 
 def test_svm_map_learns():
     split, lists = toy()
-    assert svm_map(lists, map_of(split, lists), C=1000.0).dev_map > 0.95
+    assert large_margin(lists, map_of(split, lists), search="pairs", C=1000.0).dev_map > 0.95
 
 
 def test_features_that_are_not_numbers_are_named():
@@ -191,7 +186,7 @@ def test_C_of_the_large_margin_is_over_the_mean(search):
         np.concatenate([lists.first, size + lists.first[1:]]),
     )
     score = map_of(split, lists)
-    one, two = (lssvm(data, score, search=search, C=5.0).weights for data in (lists, twice))
+    one, two = (large_margin(data, score, search=search, C=5.0).weights for data in (lists, twice))
     np.testing.assert_allclose(one, two, atol=1e-6)
 
 
@@ -311,7 +306,8 @@ def test_the_articles_are_those_of_the_whole_training_split(monkeypatch, tmp_pat
     chosen = recipe("LSP", "sample")
     data = chosen.load()
     assert data.articles == chosen.articles() == whole
-    assert articles("sample", "elsewhere", "all") == whole
+    elsewhere = recipe("LSP", "semeval-cqa").change(corpus="sample")
+    assert elsewhere.articles() == whole
     mine = tmp_path / "mine"
     mine.mkdir()
     lines = ["question\tcandidate\tlabel", "q\tone\t1", "q\ttwo\t0", "unanswered\tthree\t0"]
@@ -356,18 +352,16 @@ def test_bad_recipes_are_refused(change, told):
 def test_the_hinge_is_measured_and_drawn():
     lists = Lists(np.array([[1.0], [0.0]]), np.array([True, False]), np.array([0, 2]))
     # At w = 0 the wrong one leads: 1 − 1/2. At w = 1: max(1, 1/2 + 1/2) less 1, the correct one.
-    assert teaching.mean_hinge(np.zeros(1), lists) == pytest.approx(0.5)
-    assert teaching.mean_hinge(np.ones(1), lists) == pytest.approx(0.0)
-    table = teaching.sizes({"LSP": np.array([2.0])}, lists)
-    assert table.loc["LSP", ["length of w", "hinge at 0", "at length 1"]].tolist() == [2, 0.5, 0]
-    (axes,) = drawings.lengths_figure({"LSP": np.array([2.0])}, lists).axes
+    assert lesson.mean_hinge(np.zeros(1), lists) == pytest.approx(0.5)
+    assert lesson.mean_hinge(np.ones(1), lists) == pytest.approx(0.0)
+    (axes,) = lesson.lengths_figure({"LSP": np.array([2.0])}, lists).axes
     curve, end, _ = axes.get_lines()
     assert curve.get_ydata()[[0, -1]] == pytest.approx([0.5, 0])
     assert end.get_xdata() == [2]
 
 
 def test_the_bound_of_cccp_touches_the_hinge_and_is_nowhere_below_it():
-    figure = drawings.hinge_figure([0.3, 1.0, 0.2, 0.0], [0, 1, 0, 1], at=-1.0)
+    figure = lesson.hinge_figure([0.3, 1.0, 0.2, 0.0], [0, 1, 0, 1], at=-1.0)
     hinge, bound, touched = figure.axes[1].get_lines()
     assert (bound.get_ydata() >= hinge.get_ydata() - 1e-12).all()
     (at,), (value,) = touched.get_data()

@@ -193,17 +193,21 @@ BAD_MULTINLI = {
     "too few fields": (
         "txt",
         OFFICIAL + "neutral\t\tA\tB\n",
-        r"\.txt:5: 4 fields, the header has 8",
+        r"\.txt:5: 4 fields, expected 8",
     ),
     "too few fields, the label last": (
         "txt",
         "label1\tlabel2\tsentence1\tsentence2\tgold_label\nA\tB\tneutral\n",
-        r"\.txt:2: 3 fields, the header has 5",
+        r"\.txt:2: 3 fields, expected 5",
     ),
     "too many fields": ("txt", OFFICIAL + "neutral" + "\t" * 8, r"\.txt:5: 9 fields"),
     "no pairs": ("txt", OFFICIAL.partition("\n")[0], r"\.txt: no pairs with a label"),
-    "no text": ("jsonl", '{"gold_label": "neutral", "sentence1": "A"}', r"\.jsonl:1: 'sentence2'"),
-    "no JSON": ("jsonl", json.dumps(JSON[0]) + "\n{", r"\.jsonl:2: invalid JSON"),
+    "no text": (
+        "jsonl",
+        '{"gold_label": "neutral", "sentence1": "A"}',
+        r"\.jsonl:1: sentence2: Field required",
+    ),
+    "no JSON": ("jsonl", json.dumps(JSON[0]) + "\n{", r"\.jsonl:2: Invalid JSON"),
 }
 
 
@@ -217,7 +221,7 @@ def test_bad_files_of_multinli_are_refused_with_file_and_line(folder, case):
 def test_the_sample_has_its_own_columns_and_every_field(folder):
     for text, message in (
         (OFFICIAL, r"tokenised\.tsv:1: not one column 'premise'"),
-        (SAMPLE.replace("\tslate", ""), r"tokenised\.tsv:2: 3 fields, the header has 4"),
+        (SAMPLE.replace("\tslate", ""), r"tokenised\.tsv:2: 3 fields, expected 4"),
     ):
         with pytest.raises(QaselError, match=message):
             multinli(folder, text, "mnli-train-20k-tokenised.tsv")

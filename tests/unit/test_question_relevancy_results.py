@@ -5,18 +5,16 @@ import pandas as pd
 import pytest
 from ledger_rows import ledger_row, runs_of
 
-from qasel.datasets.base import Candidate, Question, Split
+from qasel.datasets.base import Candidate, Pair, PairTask, Question, Split
 from qasel.errors import QaselError
 from qasel.papers import ROOMS
 from qasel.papers.question_relevancy import ROOM, recipe
 from qasel.papers.question_relevancy import lesson as teaching
 from qasel.papers.question_relevancy import report as claims
 from qasel.papers.question_relevancy import report as figures
-from qasel.papers.question_relevancy.recipes import LATER_TEST, MAIN, STL, VARIANTS
+from qasel.papers.question_relevancy.recipes import FOURTEEN, LATER_TEST, MAIN, STL, VARIANTS
 from qasel.results.runs import varied
 from qasel.results.tables import beside, comparison, spelled
-from qasel.text import Vectors
-from qasel.text.features.distances import distances_by_name
 
 PAPER = "question-relevancy"
 
@@ -84,7 +82,7 @@ def test_figures_of_what_was_run():
     low, high = curve.get_xlim()
     assert 0 < low < 0.4 < 1 < high < 1.1  # shares to scale
     grid = found[f"{PAPER}-hyperparameters"].axes
-    titles = [axes.get_title(loc="left") for axes in grid]
+    titles = [axes.get_xlabel() for axes in grid]
     assert titles == ["pairs a batch", "learning rate", "momentum"]
     assert [axes.get_xscale() for axes in grid] == ["linear", "log", "linear"]
     dots = found[f"{PAPER}-table-3"].axes[0].get_lines()[1::2]
@@ -147,43 +145,18 @@ def test_the_ceiling_counts_lists_without_anything_relevant():
 
 
 def test_a_distance_alone_ranks_near_first_and_jaccard_large_first():
-    table = np.ones((4, 14))
-    table[1, 0] = 0.5  # cosine embedding: the relevant one is nearer
-    table[1, 13] = 0.5  # jaccard trigram: less alike than the other
+    table = pd.DataFrame(np.ones((4, 14)), columns=FOURTEEN)
+    table.iloc[1, 0] = 0.5  # cosine embedding: the relevant one is nearer
+    table.iloc[1, 13] = 0.5  # jaccard trigram: less alike than the other
     found = teaching.alone(LISTS, table)
     assert found["cosine embedding"] == pytest.approx(0.5)
     assert found["jaccard trigram"] == pytest.approx(0.25)
 
 
-def test_distances_by_hand():
-    frame = teaching.by_hand("a b c d", "a b e")
-    assert frame["value"].round(4).tolist() == [0.4226, 3.0, -0.6931, 1.7321, 0.4]
-    assert frame["sum"]["cosine"] == "1 − 2 / √(4 · 3)"
-    table = teaching.table_of(range(14))
-    assert table["unigrams"].tolist() == [4, 5, 6, 7, 8]
-    assert pd.isna(table.loc["jaccard", "mean embedding"])
-
-
-def test_weights_of_trigrams_by_hand():
-    corpus = ["red cat", "red cats", "a dog", "red cat"]  # three different texts
-    frame = teaching.trigram_weights("cat cat dog", corpus, "all")
-    assert frame["count"].to_dict() == dict.fromkeys(("␣ca", "cat", "at␣"), 2) | dict.fromkeys(
-        ("␣do", "dog", "og␣"), 1
-    )
-    assert frame.loc[["cat", "at␣", "dog"], "texts"].tolist() == [2, 1, 1]
-    assert frame.loc["cat", "idf"] == pytest.approx(np.log(4 / 3) + 1)
-    assert frame.index[0] == "at␣"  # twice in the text, in one other
-    assert (frame["weight"] ** 2).sum() == pytest.approx(1)
-    one, other = (teaching.trigram_weights(t, corpus, "all")["weight"] for t in ("red cat", "cat"))
-    cosine = distances_by_name(
-        ["cosine tf-idf trigram"], (["red cat"], ["cat"]), Vectors.empty(""), corpus
-    )
-    assert cosine[0, 0] == pytest.approx(1 - one.mul(other, fill_value=0).sum())
-
-
-def test_what_was_found_is_in_the_search_engines_order():
-    assert teaching.found_list(LISTS[0])["question"].tolist() == ["a red cat", "red dog"]
-    assert teaching.found_list(LISTS[0])["relevant"].tolist() == ["yes", ""]
+def test_the_first_pair_of_each_class():
+    pairs = (Pair("a", "b", 1), Pair("c", "d", 1), Pair("long text", "f", 0))
+    found = teaching.task_examples(PairTask("x", ("no", "yes"), pairs), longest=4)
+    assert found == [("no", "long …", "f"), ("yes", "a", "b")]
 
 
 def test_the_notebooks_parameters():

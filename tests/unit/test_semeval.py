@@ -8,7 +8,7 @@ from semeval_files import full, in_order, thread, xml
 
 from qasel import cli
 from qasel.datasets import load_dataset
-from qasel.datasets.semeval import SKIP, XML_2015, A, read_relevancy, read_table, read_xml
+from qasel.datasets.semeval import SKIP, A, read_relevancy, read_table, read_xml
 from qasel.errors import QaselError
 from qasel.evaluation import Run, evaluate
 from qasel.evaluation.measures import PROTOCOLS
@@ -17,6 +17,10 @@ PART2 = "SemEval2016-Task3-CQA-QL-train-part2"
 DEV = "SemEval2016-Task3-CQA-QL-dev"
 TEST = "SemEval2016-Task3-CQA-QL-test"
 TEST_2017 = "SemEval2017-task3-English-test"
+XML_2015 = [
+    f"SemEval2015-Task3-CQA-QL-{name}-reformatted-excluding-2016-questions-cleansed.xml"
+    for name in ("train", "dev", "test")
+]
 HEADER = "q_id\tc_id\tpos\tlabel\trelevant\tq_subject\tq_body\tc_text\tform\n"
 ROW = "Q1\tQ1_C1\t1\tGood\t1\tVisa\t\tyes\toriginal\n"
 
@@ -113,7 +117,7 @@ def test_the_test_of_2017_is_the_same_without_its_labels_but_with_the_gold(data_
 # Good files.
 
 
-def test_both_layouts_are_read_and_2015_goes_by_what_is_in_the_files(folder):
+def test_both_layouts_are_read_and_the_swapped_files_of_2015(folder):
     dataset = load(folder)
     assert (dataset.protocol, dataset.scoring) == ("a-2016", "semeval")
     assert list(in_order(dataset.train)) == ["Q201_R1", "Q1", "Q2658", "Q2772"]
@@ -164,7 +168,7 @@ def test_tables_come_before_the_xml_but_incomplete_ones_after(folder):
         (folder / f"{name}.gz").write_bytes(gzip.compress((HEADER + text).encode()))
     dataset = load(folder)
     assert [question.id for question in dataset.dev] == ["Q300"]
-    # Part 1 has the table only; 2015 train has the XML under a wrong name, too.
+    # Part 1 has the table only; 2015 train has the XML, too, under the name of the test.
     ids = ["Q1_R1", "Q201_R1", "Q1", "Q2658", "Q2772"]
     assert [question.id for question in dataset.train] == ids
     assert [note for note in dataset.notes if "form" in note] == [
@@ -251,9 +255,12 @@ BAD_XML = {
     "no threads": (xml(), "no threads"),
     "another file": ("<root><Question/></root>", r"t\.xml:1: <root> is out of place"),
     "out of place": (xml(thread("Q1")).replace("RelCText", "Text"), r"t\.xml:10: <Text> is out of"),
-    "no text": (xml(thread("Q1")).replace("<RelCText>Q1 says 1</RelCText>", ""), "no <RelCText>"),
+    "no text": (
+        xml(thread("Q1")).replace("<RelCText>Q1 says 1</RelCText>", ""),
+        "without a <RelCText>",
+    ),
     "a text twice": (xml(thread("Q1", "Good", "", "</RelQSubject><RelQSubject>")), "out of place"),
-    "no question": (xml("<Thread></Thread>"), "a <Thread> without a <RelQuestion>"),
+    "no question": (xml("<Thread></Thread>"), "<Thread> without a <RelQuestion>"),
     "label": (xml(thread("Q1", "Good good")), r"t\.xml:11: comment 'Q1_C2': unknown label 'good'"),
     "no id": (
         xml(thread("Q1")).replace("RELC_ID", "ID"),

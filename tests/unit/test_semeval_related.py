@@ -178,7 +178,7 @@ BAD_XML = {
     "no original question": (xml(thread("Q1_R1")), r"\.xml:7: .*without an <OrgQuestion>"),
     "no thread": (
         xml(re.sub("(?s)<Thread.*</Thread>", "", full("Q1_R1"))),
-        r"\.xml:9: original question 'Q1' without a <Thread>",
+        r"\.xml:9: <OrgQuestion> 'Q1' without a <Thread>",
     ),
     "no id": (xml(full("Q1_R1").replace("ORGQ_ID", "ID")), r"\.xml:7: <OrgQuestion> without ORGQ"),
     "two texts": (

@@ -1,9 +1,8 @@
-"""The explorer of the distances: parts computed by hand, strips, typed pairs and odd texts."""
+"""The explorer of the distances: parts computed by hand, typed pairs and odd texts."""
 
 import base64
 import re
 from html import unescape
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -13,22 +12,10 @@ from explorers import pick, plain, tables, told, write_own
 from qasel.datasets.base import Candidate, Question, Split
 from qasel.errors import QaselError
 from qasel.papers.question_relevancy import RelevancyRanker, recipe
-from qasel.papers.question_relevancy.explorer import (
-    BINS,
-    LISTED,
-    PLACES,
-    REPRESENTATIONS,
-    DistanceExplorer,
-    Verdict,
-    log_odds,
-    marked,
-    parts,
-    representation,
-    strips,
-)
+from qasel.papers.question_relevancy.explorer import LISTED, DistanceExplorer, parts
+from qasel.papers.question_relevancy.model import Pairs
 from qasel.papers.question_relevancy.recipes import FOURTEEN
 from qasel.text import Vectors
-from qasel.text.features.distances import NAMES, TFIDF_NAMES
 from qasel.widgets.base import short
 
 TWO = ("manhattan unigram", "jaccard unigram")
@@ -55,18 +42,14 @@ def linear(features):
     return 0.25 + features @ torch.tensor([-0.5, 1.0])
 
 
-def fake(
-    network, features=TWO, words="all", lstm_layers=0, known="abcdeijz", name="tiny", corpus=()
-):
+def fake(network, features=TWO, words="all", known="abcdeijz", name="tiny", corpus=()):
+    """A ranker whose network is a function."""
     matrix = np.random.default_rng(0).standard_normal((len(known), 3)).astype(np.float32)
-    return SimpleNamespace(
-        recipe=SimpleNamespace(
-            features=features, words=words, trigrams="characters", lstm_layers=lstm_layers
-        ),
-        vectors=Vectors(name, {word: i for i, word in enumerate(known)}, matrix),
-        network=network,
-        corpus=corpus,
-    )
+    vectors = Vectors(name, {word: i for i, word in enumerate(known)}, matrix)
+    chosen = recipe("STL-MLP").change(features=features, words=words)
+    ranker = RelevancyRanker(chosen, vectors, torch.device("cpu"))
+    ranker.network, ranker.corpus = network, corpus
+    return ranker
 
 
 def question(id, text, texts, labels):
@@ -99,69 +82,37 @@ def explorer():
 
 
 def drawn(explorer):
-    """The sources of the strips."""
-    codes = re.findall(r"base64,([^\"]*)", explorer.picture.value)
-    return [base64.b64decode(code).decode("utf-8") for code in codes]
+    """The source of the figure."""
+    (code,) = re.findall(r"base64,([^\"]*)", explorer.picture.value)
+    return base64.b64decode(code).decode("utf-8")
 
 
-def test_parts_of_a_line_are_its_terms():
-    network = Fake(linear)
-    pair = torch.tensor([2.0, 3.0])
-    assert log_odds(network, pair[None]) == pytest.approx([0.25 - 1 + 3])
-    assert parts(network, pair) == pytest.approx([-1, 3])
+def distances(explorer):
+    """The pair's distances, by name, as the figure's description has them."""
+    (alt,) = re.findall('alt="distances of this pair: ([^"]*)"', explorer.picture.value)
+    return dict(part.split("  ") for part in unescape(alt).split(", "))
 
 
-def test_parts_of_a_product_do_not_add_up():
-    network = Fake(lambda x: x[:, 0] * x[:, 1])
-    assert parts(network, torch.tensor([2.0, 3.0])) == pytest.approx([6, 6])
+def test_parts_of_a_line_are_its_terms_and_those_of_a_product_do_not_add_up():
+    pair = Pairs(torch.tensor([[2.0, 3.0]]))
+    line = fake(Fake(linear))
+    assert line.log_odds(pair) == pytest.approx([0.25 - 1 + 3])
+    assert parts(line, pair).to_dict() == pytest.approx(dict(zip(TWO, (-1, 3), strict=True)))
+    assert parts(fake(Fake(lambda x: x[:, 0] * x[:, 1])), pair).tolist() == pytest.approx([6, 6])
 
 
-def test_a_verdict_by_hand():
-    systems = DistanceExplorer({"line": fake(Fake(linear, 1.0, 2.0))}, SPLIT)
-    table = systems.distances(["a b"] * 3, ["c d", "b c", "a b"])
-    # Manhattan 4, 2, 0 and Jaccard 0, 1/3, 1; standardised (x − 1) / 2.
-    verdict = systems.verdicts(table, 1)["line"]
-    assert verdict.odds == pytest.approx([0.25 - 0.75 - 0.5, 0.25 - 0.25 - 1 / 3, 0.25 + 0.25])
-    assert verdict.parts == pytest.approx(dict(zip(TWO, (-0.25, -1 / 3), strict=True)))
-    assert [verdict.place(pair) for pair in range(3)] == [3, 2, 1]
-    assert verdict.probability(0) == pytest.approx(1 / (1 + np.e))
-
-
-def test_ties_stay_in_the_lists_order_and_large_odds_are_no_error():
-    verdict = Verdict(np.array([0.5, -2000.0, 0.5]), {})
-    assert [verdict.place(pair) for pair in range(3)] == [1, 3, 2]
-    assert verdict.probability(1) == 0
-
-
-@pytest.mark.parametrize("variant", ["STL-MLP", "STL-MLP, Unigrams", "STL-MLP, tf-idf"])
+@pytest.mark.parametrize("variant", ["STL-MLP", "STL-MLP, tf-idf", "STL-BiLSTM-SIM"])
 def test_scores_are_those_of_the_ranker(variant):
-    vectors = fake(None).vectors
-    ranker = RelevancyRanker(recipe(variant), vectors, torch.device("cpu"))
+    chosen = recipe(variant, scale="quick")
+    ranker = RelevancyRanker(chosen, fake(None).vectors, torch.device("cpu"))
     ranker.prepare(Split("train", SPLIT[:1]), {})
     ranked = ranker.rank(SPLIT)
     systems = DistanceExplorer({variant: ranker}, SPLIT)
     for asked in SPLIT[:3]:
-        texts = [c.text for c in asked.candidates]
-        table = systems.distances([asked.text] * len(texts), texts)
-        verdict = systems.verdicts(table, 0)[variant]
-        expected = [ranked.scores[asked.id][c.id] for c in asked.candidates]
-        assert verdict.odds == pytest.approx(expected, abs=1e-5)
-        assert tuple(verdict.parts) == ranker.recipe.features
-
-
-def test_strips_by_hand():
-    table = np.array([[0.0, 5.0], [1.0, 5.0], [1.0, 5.0], [3.0, 5.0]])
-    varied, constant = strips(table, np.array([1, 0, 0, None], dtype=object))
-    assert (varied.low, varied.high) == pytest.approx((0.03, 2.94))
-    assert varied.heights[1].tolist() == [1.0] + [0.0] * (BINS - 1)
-    assert varied.heights[0].argmax() == 10
-    assert varied.heights[0].sum() == 1
-    assert (constant.low, constant.high) == (4.5, 5.5)
-
-
-def test_of_one_kind_there_may_be_none():
-    (strip,) = strips(np.array([[1.0], [2.0]]), np.array([0, 0], dtype=object))
-    assert strip.heights[1].sum() == 0
+        pick(systems, SPLIT, asked.id)
+        odds = ranked.scores[asked.id][systems.candidate.id]
+        shown = re.search("log odds ([^,]*),", told(systems)[variant])[1].replace("−", "-")
+        assert float(shown) == pytest.approx(odds, abs=6e-4)
 
 
 @pytest.mark.parametrize(
@@ -170,13 +121,6 @@ def test_of_one_kind_there_may_be_none():
 )
 def test_numbers_are_short(value, shown):
     assert short(value) == shown
-
-
-def test_words_are_marked_as_they_are_counted():
-    html = marked('The cat’s "Cat" <cat>, can\u00adnot.', frozenset({"cat"}))
-    assert plain(html) == 'The cat’s "Cat" <cat>, cannot.'
-    assert [plain(word) for word in re.findall("<b>(.*?)</b>", html)] == ["cat", "Cat", "cat"]
-    assert plain(marked("İ İstanbul cat", frozenset({"cat"}))).endswith("cat")
 
 
 def test_it_opens_with_a_relevant_pair_and_leaves_a_picture(explorer):
@@ -194,44 +138,26 @@ def test_the_pair_in_words_by_hand(explorer):
         "✓ relevant": "b c",
         "shared words": "1 of 3 different words that count (Jaccard 0.333): b",
         "word vectors": "for all 3 words",
+        "line": "P(relevant) 0.417, log odds −0.333, place 2 of 3",
+        "<one>": told(explorer)["<one>"],
     }
 
 
-def test_the_fourteen_and_what_they_are_of():
-    untrained = fake(Fake(lambda x: x[:, 0], features=14), FOURTEEN, corpus=("a",))
-    systems = DistanceExplorer({"untrained": untrained}, SPLIT)
-    assert systems.names == list(FOURTEEN)
-    assert {representation(name) for name in (*NAMES, *TFIDF_NAMES)} == set(REPRESENTATIONS)
-
-
 def test_all_distances_and_parts_are_shown(explorer):
-    assert explorer.names == [*TWO, "cosine tf-idf trigram", "jaccard trigram"]
-    rows = tables(explorer)[1]
-    assert rows[0] == ["Set of words", *[""] * 6]
-    assert [*rows[1][:2], *rows[1][5:]] == ["manhattan", "2", "−0.250", "–"]
-    assert [*rows[2][:2], *rows[2][5:]] == ["jaccard", "0.333", "−0.333", "–"]
-    assert rows[3][0] == "Trigrams, weighted by tf-idf"
-    assert (rows[4][0], rows[4][5]) == ("cosine", "–")
-    assert re.fullmatch(r"[+−]\d\.\d{3}", rows[4][6])
-    assert [row[0] for row in rows[5:]] == ["Set of trigrams", "jaccard"]
-    head = plain(re.findall("<thead>(.*?)</thead>", explorer.picture.value)[0])
-    for label in ("line", "P(relevant) 0.417", "place 2 of 3", "log odds −0.333"):
-        assert label in head
-    assert "above: 4 relevant pairs" in head
-    assert "below: 62 irrelevant pairs" in head
-    assert [strip.count("<polygon") for strip in drawn(explorer)] == [2] * 4
-    alternatives = re.findall('alt="([^"]*)"', explorer.picture.value)
-    assert unescape(alternatives[0]).startswith("this pair's 2, where most are from ")
+    assert list(distances(explorer)) == [*TWO, "cosine tf-idf trigram", "jaccard trigram"]
+    assert list(distances(explorer).values())[:2] == ["2", "0.333"]
+    texts = re.findall("<text[^>]*>([^<]*)</text>", drawn(explorer))
+    assert [texts.count(part) for part in ("−0.250", "−0.333", "–")] == [1, 1, 4]
+    assert {"line", "&lt;one&gt;", "relevant", "irrelevant"} <= set(texts)
+    untrained = fake(Fake(lambda x: x[:, 0], features=14), FOURTEEN, corpus=("a",))
+    assert list(distances(DistanceExplorer({"untrained": untrained}, SPLIT))) == list(FOURTEEN)
 
 
-def test_the_list_has_labels_places_and_probabilities(explorer):
-    rows = tables(explorer)[2]
-    assert [row[:3] for row in rows] == [
-        ["1", "✗ irrelevant", "3 0.269"],
-        ["2", "✓ relevant", "2 0.417"],
-        ["3", "✓ relevant", "1 0.622"],
-    ]
-    assert [row[4] for row in rows] == ["c d", "▶ b c", "a b"]
+def test_the_rankings_stand_beside_the_order_in_which_the_questions_were_found(explorer):
+    head = re.findall("<thead>(.*?)</thead>", explorer.picture.value)[-1]
+    assert re.match("as found.*line.*<one>", plain(head))
+    first = tables(explorer)[1][0]
+    assert [cell.split()[:2] for cell in first[1:3]] == [["c", "d"], ["✓", "a"]]
 
 
 def test_another_pair_changes_the_picture(explorer):
@@ -242,14 +168,6 @@ def test_another_pair_changes_the_picture(explorer):
     assert drawn(explorer) != before
     pick(explorer, SPLIT, "long")
     assert explorer.candidate.text == "b"
-
-
-def test_of_a_long_list_the_top_and_the_relevant_are_shown(explorer):
-    pick(explorer, SPLIT, "many")
-    explorer.pick.value = 50
-    places = [int(row[0]) for row in tables(explorer)[2]]
-    assert places == [*range(1, PLACES + 1), 41, 51]
-    assert f"{60 - len(places)} irrelevant ones left out" in explorer.picture.value
 
 
 def test_typed_questions_and_words_without_a_vector(explorer):
@@ -283,7 +201,7 @@ def test_typed_texts_without_words_and_very_long_ones(explorer):
     numbers = " ".join(f"w{i}" for i in range(2000))
     write_own(explorer, numbers, numbers)
     assert f"and {2000 - LISTED} more" in told(explorer)["shared words"]
-    assert "nan" not in "".join(drawn(explorer)) + plain(explorer.picture.value)
+    assert "nan" not in drawn(explorer) + plain(explorer.picture.value)
 
 
 def test_texts_are_escaped_and_labels_may_be_missing(explorer):
@@ -293,13 +211,12 @@ def test_texts_are_escaped_and_labels_may_be_missing(explorer):
         assert markup not in picture
     assert told(explorer)["original"] == "<script>1 & 2"
     assert told(explorer)["? not known"].startswith("<b>bold")
-    assert "nan" not in "".join(drawn(explorer)) + plain(explorer.picture.value)
+    assert "nan" not in drawn(explorer) + plain(explorer.picture.value)
 
 
 def test_vectors_may_be_cut_to_the_words_of_other_tasks():
     rankers = {"narrow": fake(Fake(linear), known="ab"), "wide": fake(Fake(linear))}
     explorer = DistanceExplorer(rankers, SPLIT)
-    assert "z" in explorer.vectors
     write_own(explorer, "a", "z y")
     assert told(explorer)["word vectors"].startswith("none for 1 of 3 words")
 
@@ -308,8 +225,6 @@ def test_vectors_may_be_cut_to_the_words_of_other_tasks():
     ("rankers", "message"),
     [
         ({}, "no ranker to explore"),
-        ({"IR": fake(None)}, "IR has no trained network"),
-        ({"LSTM": fake(Fake(linear), lstm_layers=1)}, "LSTM also reads the texts"),
         (
             {
                 "one": fake(Fake(linear), ("cosine tf-idf trigram",), corpus=("a",)),

@@ -10,4 +10,4 @@ def test_small_scores_say_more_than_zero():
     candidates = tuple(Candidate(name, "text", 0, i) for i, name in enumerate(scores))
     told = rankings(Question("q", "what", candidates), {"one": Run({"q": scores})})
     shown = [part.split("</small>")[0] for part in told.split("<small>")[2:]]
-    assert shown == ["1.23", "0.00", "−3.2e−10", "−0.50"]
+    assert shown == ["1.23", "0", "−3.2e−10", "−0.5"]

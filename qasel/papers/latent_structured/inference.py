@@ -1,4 +1,4 @@
-"""The most violating ranking with respect to AP (section 4.2): exact, greedy, or by trial of all.
+"""The most violating ranking with respect to AP (section 4.2): exact, greedy or by enumeration.
 
 Every method returns an interleaving of the positives by falling score and the
 negatives by falling score; see `qasel.training.loss_augmented` for why, and for the exact
@@ -7,7 +7,7 @@ search, which the paper does not have.
 
 import math
 from collections.abc import Sequence
-from typing import Literal, get_args
+from typing import Literal
 
 import numpy as np
 from numba import njit
@@ -41,37 +41,26 @@ def most_violating(
     that differ, weights that rise or are negative, a negative C, an unknown method, or more
     than twenty million interleavings to try.
     """
-    s = np.asarray(scores, dtype=np.float64)
-    positive = _checked_labels(labels, s)
+    s, y = np.asarray(scores, dtype=np.float64), np.asarray(labels)
+    if s.ndim != 1 or y.shape != s.shape:
+        raise QaselError(f"scores {s.shape} and labels {y.shape}: expected equal lists")
+    if not np.isfinite(s).all():
+        raise QaselError("scores must be finite; a feature or a weight is not a number")
+    if not np.isin(y, (0, 1)).all():
+        raise QaselError("labels must be 0 or 1")
+    positive = y.astype(np.bool_)
     v = harmonic(len(s)) if weights is None else np.asarray(weights, dtype=np.float64)
     if v.shape != s.shape or not np.isfinite(v).all() or (v < 0).any() or (np.diff(v) > 0).any():
         raise QaselError("weights: expected one a position, at least 0 and not increasing")
     if not (math.isfinite(C) and C >= 0):
         raise QaselError(f"C must be at least 0, got {C}")
-    if method == "exact":
-        ranking, objective = best_ranking(s, positive, v, float(C))
-    elif method == "greedy":
-        ranking = greedy_ranking(s, positive, v, float(C))
-        objective = objective_of(ranking, s, positive, v, float(C))
-    elif method == "enumerate":
-        count = math.comb(len(s), int(positive.sum()))
-        if count > MOST:
-            raise QaselError(f"{count:,} interleavings are too many to try; use method='exact'")
-        ranking, objective = all_interleavings(s, positive, v, float(C))
-    else:
-        raise QaselError(f"unknown method {method!r}; known: {', '.join(get_args(Method))}")
+    if method not in SEARCHES:
+        raise QaselError(f"unknown method {method!r}; known: {', '.join(SEARCHES)}")
+    count = math.comb(len(s), int(positive.sum()))
+    if method == "enumerate" and count > MOST:
+        raise QaselError(f"{count:,} interleavings are too many to try; use method='exact'")
+    ranking, objective = SEARCHES[method](s, positive, v, float(C))
     return ranking, float(objective)
-
-
-def _checked_labels(labels: Sequence[int] | np.ndarray, scores: np.ndarray) -> np.ndarray:
-    array = np.asarray(labels)
-    if scores.ndim != 1 or array.shape != scores.shape:
-        raise QaselError(f"scores {scores.shape} and labels {array.shape}: expected equal lists")
-    if not np.isfinite(scores).all():
-        raise QaselError("scores must be finite; a feature or a weight is not a number")
-    if not np.isin(array, (0, 1)).all():
-        raise QaselError("labels must be 0 or 1")
-    return array.astype(np.bool_)
 
 
 @njit(cache=True)
@@ -112,6 +101,13 @@ def greedy_ranking(scores, positive, weights, scale):  # pragma: no cover
 
 
 @njit(cache=True)
+def greedy_search(scores, positive, weights, scale):  # pragma: no cover
+    """`greedy_ranking` and its objective."""
+    ranking = greedy_ranking(scores, positive, weights, scale)
+    return ranking, objective_of(ranking, scores, positive, weights, scale)
+
+
+@njit(cache=True)
 def all_interleavings(scores, positive, weights, scale):  # pragma: no cover
     """The best of all interleavings and its objective: the paper's starred searches."""
     sorted_, count = stacks(scores, positive)
@@ -149,3 +145,7 @@ def all_interleavings(scores, positive, weights, scale):  # pragma: no cover
         else:
             ranking[j] = sorted_[count + j - p]
     return ranking, highest
+
+
+SEARCHES = {"exact": best_ranking, "greedy": greedy_search, "enumerate": all_interleavings}
+"""Name of a method → the compiled search: scores, positive, weights, C → ranking, objective."""

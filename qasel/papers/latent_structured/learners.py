@@ -1,8 +1,20 @@
-"""Structured learners over lists of candidates: LSP, LSP-AP, SVM^map, LSSVM-AP, a kernel SVM."""
+"""The learners of paper 2: structured perceptrons, large margins over rankings, a kernel SVM.
+
+Which ranking of a list a learner is corrected against is its `search`:
+
+=========  ========================================  ==================  ==============
+search     ranking                                   `perceptron`        `large_margin`
+=========  ========================================  ==================  ==============
+"none"     the model's own                           LSP
+"greedy"   most violating, by the paper's search     LSP-AP              LSSVM-AP
+"exact"    most violating, by dynamic programming    LSP-AP*             LSSVM-AP*
+"pairs"    most violating for features of pairs                          SVM^map
+=========  ========================================  ==================  ==============
+"""
 
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import clarabel
 import numpy as np
@@ -30,7 +42,7 @@ class Lists:
 
     @classmethod
     def of(cls, split: Split, features: Sequence[np.ndarray]) -> "Lists":
-        """From a labelled split and one array `[candidates, d]` a question.
+        """From a labelled split and one array `[candidates, d]` per question.
 
         Raises `QaselError`, naming the question, for a feature that is not finite.
         """
@@ -41,29 +53,28 @@ class Lists:
                     f"{split.name}: question {question.id!r}, candidate "
                     f"{question.candidates[at].id!r}: feature {column} is {rows[at, column]}"
                 )
-        counts = [len(rows) for rows in features]
         return cls(
             np.ascontiguousarray(np.concatenate(features), dtype=np.float64),
             np.concatenate([question.labels == 1 for question in split]),
-            np.concatenate([[0], np.cumsum(counts)]),
+            np.cumsum([0, *map(len, features)]),
         )
 
     def __len__(self) -> int:
         return len(self.first) - 1
 
     @property
-    def longest(self) -> int:
-        """Candidates of the longest list."""
-        return int(np.diff(self.first).max())
+    def positions(self) -> np.ndarray:
+        """Position weights v_j = 1 / j, as many as the longest list has candidates."""
+        return harmonic(int(np.diff(self.first).max()))
 
     @property
     def norm(self) -> float:
         """Root mean square norm of the candidates' features; 1 where all are 0."""
         return float(np.sqrt((self.features**2).sum(1).mean())) or 1.0
 
-    def split(self, values: np.ndarray) -> list[np.ndarray]:
-        """Values of all candidates `[T, …]`, one array a list."""
-        return np.split(values, self.first[1:-1])
+    def scores(self, weights: np.ndarray) -> list[np.ndarray]:
+        """Scores under a linear model `[d]`, one array per list."""
+        return np.split(self.features @ weights, self.first[1:-1])
 
 
 def first_candidates(split: Split, count: int | None) -> Split:
@@ -80,14 +91,26 @@ def first_candidates(split: Split, count: int | None) -> Split:
     return Split(split.name, tuple(question for question in kept if question.mixed))
 
 
-NONE, GREEDY, EXACT = 0, 1, 2
-"""What is searched for in line 5: the model's own ranking, or the most violating one."""
-SEARCHES = {"none": NONE, "greedy": GREEDY, "exact": EXACT}
+NONE, GREEDY, EXACT, PAIRS, CORRECT = range(5)
+SEARCHES = {"none": NONE, "greedy": GREEDY, "exact": EXACT, "pairs": PAIRS}
+
+
+@njit(cache=True)
+def ranking_of(scores, positive, weights, scale, search):  # pragma: no cover
+    """The ranking `[N]` of a list that one of the searches finds.
+
+    CORRECT is the correct ranking that the model likes best (equation 3).
+    """
+    if search == GREEDY:
+        return greedy_ranking(scores, positive, weights, scale)
+    if search == CORRECT:
+        return stacks(scores, positive)[0]
+    return best_ranking(scores, positive, weights, scale if search == EXACT else 0.0)[0]
 
 
 @dataclass(frozen=True)
 class Learnt:
-    """A linear model `[d]` and how it was reached, one dict an epoch (or round)."""
+    """A linear model `[d]` and how it was reached, one dict per epoch (or round of CCCP)."""
 
     weights: np.ndarray
     epochs: list[dict[str, float]]
@@ -95,7 +118,7 @@ class Learnt:
     dev_map: float
 
 
-def learn(
+def perceptron(
     train: Lists,
     dev_map: Callable[[np.ndarray], float],
     *,
@@ -104,21 +127,20 @@ def learn(
     epochs: int,
     seed: int,
 ) -> Learnt:
-    """Weights averaged over all steps up to the epoch T_best of the highest dev MAP.
+    """Algorithm 1: weights averaged over all steps up to the epoch of the highest dev MAP.
 
-    `search` is "none" (LSP), "greedy" (LSP-AP) or "exact" (LSP-AP*). The order of the lists is
-    drawn anew for each epoch from the seed; the paper does not name one.
+    The order of the lists is drawn anew for each epoch from the seed; the paper does not name
+    one. Plain LSP (search "none") has no loss, so its C changes nothing.
     """
     size = train.features.shape[1]
     weights, total = np.zeros(size), np.zeros(size)
     rows: list[dict[str, float]] = []
     best = Learnt(total, rows, 0, -1.0)
-    positions = harmonic(train.longest)
     for number in range(1, epochs + 1):
         order = np.random.default_rng([seed, number]).permutation(len(train))
         updates = one_epoch(
             train.features, train.positive, train.first, order,
-            positions, C, SEARCHES[search], weights, total,
+            train.positions, C, SEARCHES[search], weights, total,
         )  # fmt: skip
         mean = total / (number * len(train))
         score = dev_map(mean)
@@ -143,14 +165,9 @@ def one_epoch(
         scores = features[a:b] @ weights
         relevant = positive[a:b]
         v = positions[: b - a]
-        if search == GREEDY:
-            ranking = greedy_ranking(scores, relevant, v, scale)
-        elif search == EXACT:
-            ranking, _ = best_ranking(scores, relevant, v, scale)
-        else:
-            ranking, _ = best_ranking(scores, relevant, v, 0.0)
+        ranking = ranking_of(scores, relevant, v, scale, search)
         if ap_loss_of(ranking, relevant) > 0:
-            correct, _ = stacks(scores, relevant)
+            correct = ranking_of(scores, relevant, v, scale, CORRECT)
             for j in range(b - a):
                 weights += v[j] * (features[a + correct[j]] - features[a + ranking[j]])
             updates += 1
@@ -164,25 +181,31 @@ IDLE = 30
 """Solutions in a row to which a cut adds nothing before it is dropped (as in SVM-struct)."""
 RIDGE = 1e-12
 """Of the largest diagonal entry, added to the quadratic form: cuts may be linearly dependent."""
+EPSILON = 1e-3
+"""Precision of the cutting planes, in units of the loss (1 − AP)."""
+ROUNDS = 50
+"""Rounds of CCCP at most; it ends by itself long before."""
+FAR = 1e9
+"""A score that no loss outweighs."""
 
 
-@dataclass
 class Cuts:
-    """The rankings found so far, as sums over lists divided by n.
+    """The rankings found so far, as means over lists: features Psi(r̂) `[cuts, d]` and losses.
 
-    `features` has Psi(r̂) `[d]` a cut, `losses` the loss. A ranking makes a valid cut whatever
-    the correct rankings are, so they are kept when those change.
+    A ranking makes a valid cut whatever the correct rankings are, so cuts are kept when those
+    change. `idle` counts the solutions since a cut was last of use.
     """
 
-    features: list[np.ndarray] = field(default_factory=list)
-    losses: list[float] = field(default_factory=list)
-    idle: list[int] = field(default_factory=list)
+    def __init__(self, size: int) -> None:
+        self.features = np.empty((0, size))
+        self.losses = np.empty(0)
+        self.idle = np.empty(0, dtype=np.int64)
 
     def add(self, features: np.ndarray, loss: float) -> None:
         """One more cut."""
-        self.features.append(features)
-        self.losses.append(loss)
-        self.idle.append(0)
+        self.features = np.vstack([self.features, features])
+        self.losses = np.append(self.losses, loss)
+        self.idle = np.append(self.idle, 0)
 
     def solve(self, correct: np.ndarray, scale: float) -> tuple[np.ndarray, float]:
         """Weights `[d]` and slack that minimise `|w|²/2 + scale · slack` under the cuts.
@@ -190,52 +213,45 @@ class Cuts:
         `correct` `[d]` is Psi of the correct rankings. Solved in the dual, scaled so that the
         multipliers sum to at most 1.
         """
-        gaps = correct - np.array(self.features)
-        losses = np.array(self.losses)
+        gaps, losses, count = correct - self.features, self.losses, len(self.losses)
         form = scale * (gaps @ gaps.T)
-        form += RIDGE * form.diagonal().max() * np.eye(len(form))
-        count = len(losses)
-        constraints = sparse.csc_matrix(np.vstack([-np.eye(count), np.ones((1, count))]))
-        bounds = np.concatenate([np.zeros(count), [1.0]])
+        form += RIDGE * form.diagonal().max() * np.eye(count)
         settings = clarabel.DefaultSettings()
         settings.verbose = False
         solver = clarabel.DefaultSolver(
             sparse.triu(form, format="csc"),
             -losses,
-            constraints,
-            bounds,
+            sparse.csc_matrix(np.vstack([-np.eye(count), np.ones((1, count))])),
+            np.append(np.zeros(count), 1.0),
             [clarabel.NonnegativeConeT(count + 1)],
             settings,
         )
         solution = np.clip(np.array(solver.solve().x), 0.0, None)
         weights = scale * (solution @ gaps)
         slack = max(0.0, float((losses - gaps @ weights).max()))
-        self._drop_idle(solution > 1e-8)
+        # The programme stays small: cuts that no solution has used for long are dropped.
+        self.idle = np.where(solution > 1e-8, 0, self.idle + 1)
+        kept = self.idle <= IDLE
+        self.features, self.losses = self.features[kept], losses[kept]
+        self.idle = self.idle[kept]
         return weights, slack
-
-    def _drop_idle(self, used: np.ndarray) -> None:
-        """Forget cuts that no solution has used for long: the programme stays small."""
-        idle = [0 if now else n + 1 for n, now in zip(self.idle, used, strict=True)]
-        kept = [i for i, n in enumerate(idle) if n <= IDLE]
-        self.features = [self.features[i] for i in kept]
-        self.losses = [self.losses[i] for i in kept]
-        self.idle = [idle[i] for i in kept]
-
-
-Find = Callable[[np.ndarray], tuple[np.ndarray, float]]
-"""Weights → Psi of the most violating rankings `[d]` and their loss, both means over lists."""
 
 
 def structural_svm(
-    cuts: Cuts, correct: np.ndarray, find: Find, scale: float, epsilon: float
+    cuts: Cuts,
+    correct: np.ndarray,
+    find: Callable[[np.ndarray], tuple[np.ndarray, float]],
+    scale: float,
+    epsilon: float = EPSILON,
 ) -> tuple[np.ndarray, float]:
     """The convex problem: add the worst cut until none is violated by more than epsilon.
 
-    Returns the weights `[d]` and the objective. `scale` multiplies the slack (a mean over
-    lists); `epsilon` is in units of the loss, 0..1.
+    `find` maps weights to Psi of the most violating rankings `[d]` and their loss, both means
+    over lists. Returns the weights `[d]` and the objective. `scale` multiplies the slack;
+    `epsilon` is in units of the loss, 0..1.
     """
     weights, slack = np.zeros_like(correct), 0.0
-    if cuts.losses:
+    if len(cuts.losses):
         weights, slack = cuts.solve(correct, scale)
     for _ in range(CUTS):
         features, loss = find(weights)
@@ -249,129 +265,66 @@ def structural_svm(
     return weights, 0.5 * float(weights @ weights) + scale * slack
 
 
-def cccp(
-    size: int,
-    correct: Callable[[np.ndarray], np.ndarray],
-    find: Find,
-    scale: float,
-    *,
-    epsilon: float,
-    rounds: int,
-    on_round: Callable[[int, np.ndarray, float, int], None] | None = None,
-) -> np.ndarray:
-    """The non-convex problem; `correct` gives Psi of the best correct rankings under weights.
+def large_margin(
+    train: Lists, dev_map: Callable[[np.ndarray], float], *, search: str, C: float
+) -> Learnt:
+    """The structured hinge with a regulariser (equation 4), by CCCP (Yu and Joachims 2009).
 
-    Ends when a round lowers the objective by less than `scale · epsilon`, or after `rounds`.
-    `on_round` is told the round, its weights, objective and number of cuts.
+    C weighs the mean slack. Each round fixes the correct rankings that are best under the present
+    weights, which leaves a structural SVM; rounds end when one lowers the objective by less than
+    `EPSILON · C`. The correct rankings of "pairs" (SVM^map, Yue et al. 2007) are always the same.
     """
-    cuts = Cuts()
-    weights = np.zeros(size)
-    before = np.inf
-    for number in range(1, rounds + 1):
-        weights, objective = structural_svm(cuts, correct(weights), find, scale, epsilon)
-        if on_round:
-            on_round(number, weights, objective, len(cuts.losses))
-        if before - objective < scale * epsilon:
-            break
-        before = objective
-    return weights
 
-
-EPSILON = 1e-3
-"""Precision of the cutting planes, in units of the loss (1 − AP)."""
-FAR = 1e9
-"""A score that no loss outweighs."""
-ROUNDS = 50
-"""CCCP rounds at most; it ends by itself long before."""
-
-
-def lssvm(train: Lists, dev_map: Callable[[np.ndarray], float], *, search: str, C: float) -> Learnt:
-    """LSSVM-AP (search "greedy") and LSSVM-AP* ("exact"), section 4.1; C over the mean slack.
-
-    Rankings are searched for over all positions, but only the first P of them (P: positives of
-    the list) enter the feature vectors.
-    """
-    positions = harmonic(train.longest)
+    def psi(scores: np.ndarray, kind: int) -> tuple[np.ndarray, float]:
+        """Features `[d]` and loss of the rankings that a search finds, means over lists."""
+        if kind == PAIRS:
+            found, losses = yue_rankings(scores, train.positive, train.first)
+        else:
+            arguments = (train.positive, train.first, train.positions, kind)
+            found, losses = top_rankings(scores, *arguments)
+        return found @ train.features / len(train), float(losses.mean())
 
     def correct(weights: np.ndarray) -> np.ndarray:
-        coefficients = correct_tops(
-            train.features @ weights, train.positive, train.first, positions
-        )
-        return coefficients @ train.features / len(train)
+        if search == "pairs":  # with scores far apart nothing is worth violating
+            return psi(np.where(train.positive, FAR, -FAR), PAIRS)[0]
+        return psi(train.features @ weights, CORRECT)[0]
 
     def find(weights: np.ndarray) -> tuple[np.ndarray, float]:
-        coefficients, losses = violating_tops(
-            train.features @ weights, train.positive, train.first, positions, SEARCHES[search]
-        )
-        return coefficients @ train.features / len(train), float(losses.mean())
+        return psi(train.features @ weights, SEARCHES[search])
 
-    return _learn(train, dev_map, correct, find, C)
-
-
-def svm_map(train: Lists, dev_map: Callable[[np.ndarray], float], *, C: float) -> Learnt:
-    """SVM^map (Yue et al. 2007): pairwise features, exact search; C over the mean slack."""
-    # With scores far apart nothing is worth violating: these are the correct rankings.
-    apart = np.where(train.positive, FAR, -FAR)
-    features = yue_rankings(apart, train.positive, train.first)[0] @ train.features / len(train)
-
-    def find(weights: np.ndarray) -> tuple[np.ndarray, float]:
-        coefficients, losses = yue_rankings(train.features @ weights, train.positive, train.first)
-        return coefficients @ train.features / len(train), float(losses.mean())
-
-    return _learn(train, dev_map, lambda _weights: features, find, C)
-
-
-def _learn(
-    train: Lists,
-    dev_map: Callable[[np.ndarray], float],
-    correct: Callable[[np.ndarray], np.ndarray],
-    find: Find,
-    C: float,
-) -> Learnt:
+    size = train.features.shape[1]
+    cuts, weights, before = Cuts(size), np.zeros(size), np.inf
     rows: list[dict[str, float]] = []
-
-    def on_round(number: int, weights: np.ndarray, objective: float, cuts: int) -> None:
+    for number in range(1, ROUNDS + 1):
+        weights, objective = structural_svm(cuts, correct(weights), find, C)
         rows.append(
             {
                 "epoch": float(number),
                 "objective": objective / C,
-                "cuts": float(cuts),
+                "cuts": float(len(cuts.losses)),
                 "dev_map": dev_map(weights),
             }
         )
-
-    weights = cccp(
-        train.features.shape[1], correct, find, C,
-        epsilon=EPSILON, rounds=ROUNDS, on_round=on_round,
-    )  # fmt: skip
+        if before - objective < C * EPSILON:
+            break
+        before = objective
     return Learnt(weights, rows, len(rows), rows[-1]["dev_map"])
 
 
-@njit(cache=True)
-def correct_tops(scores, positive, first, positions):  # pragma: no cover
-    """Coefficients `[T]` of the best correct rankings: v_p for the p-th positive."""
-    coefficients = np.zeros(len(scores))
-    for q in range(len(first) - 1):
-        a, b = first[q], first[q + 1]
-        order, count = stacks(scores[a:b], positive[a:b])
-        for j in range(count):
-            coefficients[a + order[j]] = positions[j]
-    return coefficients
-
-
 @njit(cache=True, parallel=True)
-def violating_tops(scores, positive, first, positions, search):  # pragma: no cover
-    """Coefficients `[T]` of the top P of the most violating rankings, and losses `[Q]`."""
+def top_rankings(scores, positive, first, positions, search):  # pragma: no cover
+    """Coefficients `[T]` of the features of the rankings that a search finds; losses `[Q]`.
+
+    All positions count in the search (with C = 1), but only the first P of them (P: positives
+    of the list) in the features, to keep positives and negatives in balance (section 4.1).
+    """
     coefficients = np.zeros(len(scores))
     losses = np.zeros(len(first) - 1)
     for q in prange(len(first) - 1):
         a, b = first[q], first[q + 1]
         relevant = positive[a:b]
         v = positions[: b - a]
-        if search == EXACT:
-            ranking, _ = best_ranking(scores[a:b], relevant, v, 1.0)
-        else:
-            ranking = greedy_ranking(scores[a:b], relevant, v, 1.0)
+        ranking = ranking_of(scores[a:b], relevant, v, 1.0, search)
         for j in range(relevant.sum()):
             coefficients[a + ranking[j]] = v[j]
         losses[q] = ap_loss_of(ranking, relevant)
@@ -413,10 +366,6 @@ def yue_rankings(scores, positive, first):  # pragma: no cover
     return coefficients, losses
 
 
-BLOCK = 4096
-"""Candidates scored at a time."""
-
-
 @dataclass(frozen=True)
 class KernelSvm:
     """What scoring needs: support vectors `[S, d]`, their coefficients `[S]`, and the kernel.
@@ -433,10 +382,10 @@ class KernelSvm:
         """Pairs as instances, kernel K(x, y) = (x · y + 1)^degree, C = 1 / mean of K(x, x).
 
         The paper names no C. This one is the default of SVM-light, in which the authors' group
-        writes its kernels; with 1, the dev MAP of WikiQA is lower (.514 → .537, on the vectors of
-        the CNN .619 → .659). Raises `QaselError` for a degree of which the kernel is too large.
+        writes its kernels (docs/notes/latent-structured.md). Raises `QaselError` for a degree of
+        which the kernel is too large.
         """
-        with np.errstate(over="ignore"):  # told below
+        with np.errstate(over="ignore"):  # refused below
             own = ((train.features**2).sum(1) + 1.0) ** degree
         model = SVC(
             C=1.0 / own.mean(), kernel="poly", degree=degree, gamma=1.0, coef0=1.0, cache_size=1000
@@ -444,13 +393,12 @@ class KernelSvm:
         try:
             model.fit(train.features, train.positive)
         except ValueError as error:  # C is 0, or a coefficient is not finite
-            told = f"setting degree: the kernel of degree {degree} is too large for these features"
-            raise QaselError(f"{told}; try a smaller one") from error
+            raise QaselError(
+                f"setting degree: the kernel of degree {degree} is too large for these features; "
+                "try a smaller one"
+            ) from error
         return cls(model.support_vectors_, model.dual_coef_[0], degree)
 
     def scores(self, features: np.ndarray) -> np.ndarray:
         """Decision values up to a constant, `[T]`."""
-        blocks = np.array_split(features, max(1, -(-len(features) // BLOCK)))
-        return np.concatenate(
-            [((x @ self.support.T + 1.0) ** self.degree) @ self.coefficients for x in blocks]
-        )
+        return ((features @ self.support.T + 1.0) ** self.degree) @ self.coefficients

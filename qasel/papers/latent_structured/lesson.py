@@ -1,14 +1,14 @@
 """What notebook 02 needs: lists taken apart, searches compared, the hinge measured and drawn."""
 
 import itertools
-import time
-from collections.abc import Mapping, Sequence
+import timeit
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 
 import numpy as np
 import pandas as pd
 
-from qasel.datasets.base import Question, Split
+from qasel.datasets.base import Split
 from qasel.evaluation import Run, evaluate
 from qasel.figures.style import (
     BLUE,
@@ -22,63 +22,40 @@ from qasel.figures.style import (
     new_figure,
 )
 from qasel.papers import lesson as shared
-from qasel.papers.latent_structured.inference import (
-    Method,
-    all_interleavings,
-    greedy_ranking,
-    most_violating,
-)
+from qasel.papers.latent_structured.inference import SEARCHES, Method, most_violating
 from qasel.papers.latent_structured.learners import Lists
 from qasel.papers.latent_structured.recipes import PAPER
-from qasel.training.loss_augmented import (
-    ap_loss_of,
-    best_ranking,
-    grid,
-    harmonic,
-    stacks,
-    structured_hinge,
-)
+from qasel.training.loss_augmented import ap_loss_of, grid, harmonic, stacks, structured_hinge
 
 chosen_recipes = partial(shared.chosen_recipes, PAPER)
 
 
-def pair_table(question: Question, features: np.ndarray, names: Sequence[str]) -> pd.DataFrame:
-    """The candidates of a question with their features, in the order of the source file."""
-    table = pd.DataFrame(features, columns=[name.replace("_", " ") for name in names])
-    table.insert(0, "right", ["✓" if label else "" for label in question.labels])
-    table.insert(0, "candidate", [c.text for c in question.candidates])
-    order = np.argsort([c.place for c in question.candidates])
-    return table.iloc[order].reset_index(drop=True)
-
-
 def alone(split: Split, features: Sequence[np.ndarray], names: Sequence[str]) -> pd.Series:
     """MAP of ranking by each feature alone, ties against it."""
-    found = {
-        name.replace("_", " "): evaluate(
-            Run.from_scores(split, [rows[:, i] for rows in features], name), split
-        ).map
-        for i, name in enumerate(names)
-    }
+    found = {}
+    for i, name in enumerate(names):
+        run = Run.from_scores(split, [rows[:, i] for rows in features], name)
+        found[name.replace("_", " ")] = evaluate(run, split).map
     return pd.Series(found, name="MAP").sort_values(ascending=False)
 
 
 def names_of(labels: Sequence[int]) -> list[str]:
-    """A ✓, B, C …: a letter a candidate, ticked if it is right."""
+    """A ✓, B, C …: a letter per candidate, ticked if it is right."""
     return [f"{chr(ord('A') + i)}{' ✓' if label else ''}" for i, label in enumerate(labels)]
 
 
 def places(
-    ranking: Sequence[int], scores: Sequence[float], labels: Sequence[int], C: float
+    ranking: Iterable[int], scores: Sequence[float], labels: Sequence[int], C: float
 ) -> pd.DataFrame:
     """A ranking place by place: what each adds to the objective of the search.
 
     The loss of the p-th positive at rank j is (j − p) / (j P); `prize` is C times that.
     """
     names, v, count = names_of(labels), harmonic(len(labels)), max(sum(labels), 1)
-    rows, found = [], 0
+    rows, positives = [], 0
     for j, i in enumerate(ranking, 1):
-        found += labels[i]
-        loss = (j - found) / (j * count) if labels[i] else 0.0
+        positives += labels[i]
+        loss = (j - positives) / (j * count) if labels[i] else 0.0
         rows.append((j, names[i], scores[i], v[j - 1] * scores[i], loss, C * loss))
     columns = ["rank", "candidate", "score", "v · score", "loss of the place", "prize"]
     return pd.DataFrame(rows, columns=columns).set_index("rank")
@@ -109,117 +86,85 @@ def best_permutation(
 ) -> tuple[tuple[int, ...], float, int]:
     """The best of all N! rankings, its objective, and how many there are."""
     v, s, y = harmonic(len(scores)), np.asarray(scores), np.asarray(labels, bool)
-    best: tuple[int, ...] = ()
-    highest, tried = -np.inf, 0
-    for ranking in itertools.permutations(range(len(scores))):
-        value = float(v @ s[list(ranking)] + C * ap_loss_of(np.array(ranking), y))
-        tried += 1
-        if value > highest + 1e-12:
-            best, highest = ranking, value
-    return best, highest, tried
+    values = {
+        ranking: float(v @ s[list(ranking)] + C * ap_loss_of(np.array(ranking), y))
+        for ranking in itertools.permutations(range(len(scores)))
+    }
+    best = max(values, key=lambda ranking: values[ranking])
+    return best, values[best], len(values)
 
 
 def misses(lists: Lists, weights: np.ndarray, C: float) -> dict[str, float]:
-    """How the greedy search does on lists under a model: against the exact one.
+    """The greedy search against the exact one, on lists under a linear model.
 
     `missed` is the share of lists on which its objective is lower; `gap` by how much of the
     prize C on average over those; `greedy loss` and `exact loss` are the mean 1 − AP found.
     """
-    scores = lists.features @ weights
-    v = harmonic(lists.longest)
-    missed, gaps, losses = 0, [], []
-    for a, b in itertools.pairwise(lists.first):
-        s, y, w = scores[a:b], lists.positive[a:b], v[: b - a]
-        exact, highest = best_ranking(s, y, w, C)
-        greedy = greedy_ranking(s, y, w, C)
-        gap = highest - float(w @ s[greedy]) - C * ap_loss_of(greedy, y)
-        if gap > 1e-9 * max(1.0, abs(highest)):
-            missed += 1
-            gaps.append(gap / C)
-        losses.append((ap_loss_of(greedy, y), ap_loss_of(exact, y)))
-    found = np.mean(losses, axis=0)
-    return {
-        "lists": len(lists),
-        "missed": missed / len(lists),
-        "gap": float(np.mean(gaps)) if gaps else 0.0,
-        "greedy loss": float(found[0]),
-        "exact loss": float(found[1]),
-    }
+    rows = []
+    labels = np.split(lists.positive, lists.first[1:-1])
+    for s, y in zip(lists.scores(weights), labels, strict=True):
+        exact, highest = most_violating(s, y, C=C)
+        greedy, objective = most_violating(s, y, C=C, method="greedy")
+        gap = highest - objective
+        missed = gap > 1e-9 * max(1.0, abs(highest))
+        rows.append((missed, gap / C if missed else np.nan, ap_loss_of(greedy, y),
+                     ap_loss_of(exact, y)))  # fmt: skip
+    frame = pd.DataFrame(rows, columns=["missed", "gap", "greedy loss", "exact loss"])
+    return {"lists": len(lists), **frame.mean().fillna(0.0)}
 
 
 def seconds(size: int, positives: int, method: str, repeats: int = 20) -> float:
-    """Seconds a search takes on a random list, compiled, the fastest of some tries."""
+    """Seconds a compiled search takes on a random list, the fastest of some tries."""
     generator = np.random.default_rng(0)
-    scores = generator.normal(size=size)
-    labels = np.zeros(size, np.bool_)
+    scores, labels = generator.normal(size=size), np.zeros(size, np.bool_)
     labels[generator.choice(size, positives, replace=False)] = True
-    searches = {
-        "exact": best_ranking,
-        "greedy": greedy_ranking,
-        "enumerate": all_interleavings,
-    }
-    arguments = (scores, labels, harmonic(size), 1.0)
-    searches[method](scores[:2], np.array([True, False]), harmonic(2), 1.0)  # compile
-    spent = []
-    for _ in range(repeats):
-        started = time.perf_counter()
-        searches[method](*arguments)
-        spent.append(time.perf_counter() - started)
-    return min(spent)
+    search, weights = SEARCHES[method], harmonic(size)
+    search(scores[:2], np.array([True, False]), weights[:2], 1.0)  # compile
+    tries = timeit.repeat(lambda: search(scores, labels, weights, 1.0), number=1, repeat=repeats)
+    return min(tries)
 
 
 def mean_hinge(w: np.ndarray, lists: Lists) -> float:
     """Mean over lists of the structured hinge: exact search, C = 1, all positions counted."""
-    arguments = (lists.positive, lists.first, harmonic(lists.longest), 1.0)
+    arguments = (lists.positive, lists.first, lists.positions, 1.0)
     return float(structured_hinge(lists.features @ w, *arguments)[0].mean())
 
 
-def sizes(weights: Mapping[str, np.ndarray], lists: Lists) -> pd.DataFrame:
-    """Length of large-margin weights, and `mean_hinge` there, at 0, and at other lengths.
-
-    The last columns are for weights of other lengths in the same direction.
-    """
-    rows = {}
-    for name, w in weights.items():
-        length = float(np.linalg.norm(w))
-        rows[name] = {
-            "length of w": length,
-            "hinge at w": mean_hinge(w, lists),
-            "hinge at 0": mean_hinge(0 * w, lists),
-        }
-        for other in (1.0, 10.0):
-            rows[name][f"at length {other:g}"] = mean_hinge(w * other / length, lists)
-    return pd.DataFrame.from_dict(rows, orient="index").round(3)
-
-
 @house_style
-def grid_figure(scores: Sequence[float], labels: Sequence[int], C: float) -> HouseFigure:
-    """The states of the dynamic programme with their values, the exact path and the greedy one."""
-    s, y, v = np.asarray(scores, float), np.asarray(labels, bool), harmonic(len(scores))
+def grid_figure(
+    scores: Sequence[float], labels: Sequence[int], C: float, step: int | None = None
+) -> HouseFigure:
+    """The states of the dynamic programme with their values, the exact path and the greedy one.
+
+    With `step`, the paths as they stand after so many ranks: the exact one grows from the top,
+    the greedy one from the bottom.
+    """
+    s, y, size = np.asarray(scores, float), np.asarray(labels, bool), len(scores)
     order, count = stacks(s, y)
-    best = grid(s, order, count, v, C)
+    best = grid(s, order, count, harmonic(size), C)
     names = names_of(labels)
     figure = new_figure(2.0 + 1.6 * best.shape[0], 1.6 + 1.0 * best.shape[1])
     axes = figure.subplots()
-    drawn: tuple[tuple[Method, str, str, float], ...] = (
-        ("greedy", VERMILLION, "--", 0.05),
-        ("exact", BLUE, "-", 0),
+    step = size if step is None else step
+    methods: tuple[tuple[Method, int, int, str, str, float], ...] = (
+        ("greedy", size - step, size, VERMILLION, "--", 0.05),
+        ("exact", 0, step, BLUE, "-", 0.0),
     )
-    for method, shade, style, shift in drawn:
+    for method, first, last, shade, style, shift in methods:
         ranking, objective = most_violating(scores, labels, C=C, method=method)
         steps = np.cumsum([[y[i], not y[i]] for i in ranking], axis=0)
-        path = np.vstack([[0, 0], steps]) + shift
-        told = f"{method}: {' '.join(names[i] for i in ranking)}   = {objective:.3f}"
-        axes.plot(path[:, 0], path[:, 1], style, color=shade, linewidth=4, alpha=0.8, label=told)
+        path = np.vstack([[0, 0], steps])[first : last + 1] + shift
+        label = f"{method}: {' '.join(names[i] for i in ranking[first:last]) or 'no rank yet'}"
+        label += f"   = {objective:.3f}" if step == size else ""
+        axes.plot(*path.T, style, color=shade, linewidth=4, alpha=0.8, label=label)
     for (p, n), value in np.ndenumerate(best):
         box = {"boxstyle": "round,pad=0.35", "facecolor": "white", "edgecolor": GREY}
         axes.text(p, n, f"{value:.2f}", ha="center", va="center", bbox=box, color=INK)
-    wrong = [names[i] for i in order[count:]]
-    right = [names[i] for i in order[:count]]
-    axes.set_xticks(range(best.shape[0]), ["none", *(f"+ {name}" for name in right)])
-    axes.set_yticks(range(best.shape[1]), ["none", *(f"+ {name}" for name in wrong)])
-    axes.set_xlabel("right candidates placed")
-    axes.set_ylabel("wrong candidates placed")
+    added = [f"+ {names[i]}\n({s[i]:.1f})" for i in order]
+    axes.set_xticks(range(best.shape[0]), ["none", *added[:count]])
+    axes.set_yticks(range(best.shape[1]), ["none", *added[count:]])
+    axes.set_xlabel("right candidates placed (score)")
+    axes.set_ylabel("wrong candidates placed (score)")
     axes.set_xlim(-0.5, best.shape[0] - 0.5)
     axes.set_ylim(best.shape[1] - 0.5, -0.5)
     axes.grid(visible=False)
@@ -231,8 +176,8 @@ def grid_figure(scores: Sequence[float], labels: Sequence[int], C: float) -> Hou
 def hinge_figure(features: Sequence[float], labels: Sequence[int], at: float) -> HouseFigure:
     """The structured hinge (C = 1) of one list with one feature, along its weight w.
 
-    On the left a line a ranking and the two maxima of equation 4, on the right their difference,
-    and the convex bound on it that CCCP minimises when it stands at the weight `at`.
+    On the left a line per ranking and the two maxima of equation 4, on the right their
+    difference, and the convex bound on it that CCCP minimises when it stands at the weight `at`.
     """
     psi, y, v = np.asarray(features, float), np.asarray(labels) == 1, harmonic(len(labels))
     rankings = [np.array(r) for r in itertools.permutations(range(len(psi)))]
@@ -249,7 +194,7 @@ def hinge_figure(features: Sequence[float], labels: Sequence[int], at: float) ->
     left.plot(weights, violating, color=BLUE, linewidth=3, label="most violating")
     left.plot(weights, correct, color=GREEN, linewidth=3, label="best correct")
     left.set_ylabel(r"$\Delta(r) + w\,\Psi(r)$")
-    left.set_title("a line a ranking")
+    left.set_title("a line per ranking")
     other.plot(weights, violating - correct, color=INK, linewidth=3, label="the hinge")
     bound = violating - fixed * weights
     other.plot(weights, bound, "--", color=VERMILLION, label=f"CCCP's bound at w = {at:g}")

@@ -14,10 +14,14 @@ from tqdm.auto import tqdm
 from qasel.datasets.base import Split
 from qasel.errors import QaselError
 from qasel.evaluation import Run, evaluate
-from qasel.papers.latent_structured import learners as margin
-from qasel.papers.latent_structured import learners as perceptron
 from qasel.papers.latent_structured.cnn import PairCNN
-from qasel.papers.latent_structured.learners import KernelSvm, Lists, first_candidates
+from qasel.papers.latent_structured.learners import (
+    KernelSvm,
+    Lists,
+    first_candidates,
+    large_margin,
+    perceptron,
+)
 from qasel.papers.latent_structured.recipes import StructuredRecipe
 from qasel.rankers.base import History
 from qasel.text import Vectors
@@ -51,9 +55,9 @@ class StructuredRanker(RecipeRanker):
     ) -> History:
         """Learn from the mixed lists of `train`; C and the best epoch are those of `dev`.
 
-        A CNN that gives the features is trained first, in the folder beside `folder` that its
-        own row uses, or read from there. `articles` are ESA's documents; without, they are looked
-        for by the recipe. Raises `QaselError` if no list is mixed, or those are not there.
+        A CNN that gives the features is trained first, in the folder next to `folder` that its
+        own row uses, or read from there. `articles` are ESA's documents, by default those of the
+        recipe. Raises `QaselError` if no list is mixed, or the documents are missing.
         """
         started = time.perf_counter()
         if self.recipe.on_cnn:
@@ -74,15 +78,19 @@ class StructuredRanker(RecipeRanker):
         dev_lists = Lists.of(dev, self.features(dev))
 
         def dev_map(weights: np.ndarray) -> float:
-            scores = dev_lists.split(dev_lists.features @ weights)
-            return evaluate(Run.from_scores(dev, scores, "dev"), dev).map
+            return evaluate(Run.from_scores(dev, dev_lists.scores(weights), "dev"), dev).map
 
-        best, chosen = None, 0.0
-        for cost in tqdm(self._costs(), desc="C", unit="value", leave=False):
-            learnt = self._learn(lists, dev_map, cost)
-            if best is None or learnt.dev_map > best.dev_map:
-                best, chosen = learnt, cost
-        assert best is not None
+        r = self.recipe
+        costs = r.costs if r.search != "none" else (0.0,)  # plain LSP has no loss to scale
+        found = {}
+        for cost in tqdm(costs, desc="C", unit="value", leave=False):
+            how: dict[str, Any] = {"search": r.search, "C": cost}
+            if r.learner == "lsp":
+                found[cost] = perceptron(lists, dev_map, epochs=r.epochs, seed=r.seed, **how)
+            else:
+                found[cost] = large_margin(lists, dev_map, **how)
+        chosen = max(found, key=lambda cost: found[cost].dev_map)  # the first of equals
+        best = found[chosen]
         self.weights = best.weights
         if on_epoch:
             on_epoch(best.epochs)
@@ -95,28 +103,11 @@ class StructuredRanker(RecipeRanker):
         learnt = self.svm.support.size + self.svm.coefficients.size if self.svm else 0
         return self.weights.size + learnt + (self.network.parameter_count if self.network else 0)
 
-    def _costs(self) -> tuple[float, ...]:
-        """Plain LSP has no loss to scale."""
-        return self.recipe.costs if self.recipe.search != "none" else (0.0,)
-
-    def _learn(
-        self, lists: Lists, dev_map: Callable[[np.ndarray], float], cost: float
-    ) -> perceptron.Learnt:
-        r = self.recipe
-        if r.learner == "lsp":
-            return perceptron.learn(
-                lists, dev_map, search=r.search, C=cost, epochs=r.epochs, seed=r.seed
-            )
-        if r.learner == "lssvm":
-            return margin.lssvm(lists, dev_map, search=r.search, C=cost)
-        return margin.svm_map(lists, dev_map, C=cost)
-
     def features(self, split: Split) -> list[np.ndarray]:
         """The features of a split, float64 `[candidates, d]` per question.
 
-        The vectors of a CNN, as long as its training makes them, are divided by the root mean
-        square norm of those trained on; else large margins would take the smallest C on offer, and
-        want less (docs/notes/latent-structured.md).
+        The vectors of a CNN are divided by the root mean square norm of those trained on, which
+        suits the values of C (docs/notes/latent-structured.md).
         """
         if self.network is not None:
             return [rows / self.scale for rows in self.network.vectors_of(split)]
@@ -124,9 +115,8 @@ class StructuredRanker(RecipeRanker):
 
     def rank(self, split: Split) -> Run:
         """Score every candidate of `split`; labels are not looked at."""
-        scores = []
-        for rows in self.features(split):
-            scores.append(self.svm.scores(rows) if self.svm else rows @ self.weights)
+        score = self.svm.scores if self.svm else lambda rows: rows @ self.weights
+        scores = [score(rows) for rows in self.features(split)]
         return Run.from_scores(split, scores, self.recipe.slug)
 
     def state(self) -> tuple[dict[str, Tensor], dict[str, Any]]:

@@ -31,31 +31,6 @@ WIKIPEDIA = "wikiqa"
 articles of their own."""
 
 
-def articles(
-    corpus: str, dataset: str, protocol: str, data_dir: FilePath | None = None
-) -> tuple[str, ...]:
-    """The articles of a collection's training split, or the documents of a file or folder.
-
-    `corpus` names either; "" is the data set that is learnt from. The training split is whole,
-    for an article without a right answer is about as much as any: WikiQA's has 2,118 questions,
-    of which 857 count under `mixed`. Raises `QaselError` for a corpus that is not there.
-    """
-    if corpus and not _named(corpus):
-        return documents(corpus)
-    name = corpus or dataset
-    kept = protocol if name == dataset else COLLECTIONS[name].default
-    if kept in QUESTION_PROTOCOLS:
-        kept = "all"
-    try:
-        return documents(load_dataset(name, kept, data_dir).train)
-    except QaselError as error:
-        raise QaselError(f"setting corpus: the articles of {name} serve ESA; {error}") from None
-
-
-def _named(corpus: str) -> bool:
-    return corpus in COLLECTIONS and bool(COLLECTIONS[corpus].protocols)
-
-
 FOLDS = 5
 _SEED = 13
 
@@ -67,7 +42,7 @@ def fold_of(splits: Mapping[str, Split], fold: int) -> dict[str, Split]:
     So the folds share no dev and no test question. Questions are dealt out at random, the same
     way every time. Raises `QaselError` for a split with fewer questions than folds.
     """
-    found = {}
+    folded = {}
     for name, split in splits.items():
         if len(split) < FOLDS:
             raise QaselError(
@@ -75,10 +50,9 @@ def fold_of(splits: Mapping[str, Split], fold: int) -> dict[str, Split]:
             )
         order = np.random.default_rng(_SEED).permutation(len(split))
         inside = set(order[fold::FOLDS].tolist())
-        keep_inside = name != "train"
-        questions = (q for i, q in enumerate(split) if (i in inside) == keep_inside)
-        found[name] = Split(name, tuple(questions))
-    return found
+        kept = (q for i, q in enumerate(split) if (i in inside) == (name != "train"))
+        folded[name] = Split(name, tuple(kept))
+    return folded
 
 
 PAPER = "latent-structured"
@@ -87,7 +61,7 @@ MAIN = "LSP-AP*"
 LEARNERS = {
     "SVM": ("svm", "none"),
     "LSP": ("lsp", "none"),
-    "SVMmap": ("svm-map", "exact"),
+    "SVMmap": ("svm-map", "pairs"),
     "LSP-AP": ("lsp", "greedy"),
     "LSSVM-AP": ("lssvm", "greedy"),
     "LSP-AP*": ("lsp", "exact"),
@@ -152,7 +126,7 @@ class StructuredRecipe(Recipe):
 
     @property
     def search(self) -> str:
-        """What the learner searches for while training: none, greedy or exact."""
+        """What the learner searches for in training: none, greedy, exact or pairs."""
         return LEARNERS[self.base][1]
 
     @property
@@ -186,8 +160,23 @@ class StructuredRecipe(Recipe):
         return replace(data, splits=splits, articles=texts)
 
     def articles(self, data_dir: FilePath | None = None) -> tuple[str, ...]:
-        """The documents of ESA."""
-        return articles(self.corpus, self.dataset, self.protocol, data_dir)
+        """The documents of ESA: articles of a training split, or of a user's file or folder.
+
+        The training split is whole, for an article without a right answer is about as much as
+        any: WikiQA's has 2,118 questions, of which 857 count under `mixed`. Raises `QaselError`
+        for a corpus that is missing.
+        """
+        known = self.corpus in COLLECTIONS and COLLECTIONS[self.corpus].protocols
+        if self.corpus and not known:
+            return documents(self.corpus)
+        name = self.corpus or self.dataset
+        kept = self.protocol if name == self.dataset else COLLECTIONS[name].default
+        if kept in QUESTION_PROTOCOLS:
+            kept = "all"
+        try:
+            return documents(load_dataset(name, kept, data_dir).train)
+        except QaselError as error:
+            raise QaselError(f"setting corpus: the articles of {name} serve ESA; {error}") from None
 
 
 BATCH = 5

@@ -1,6 +1,6 @@
-"""The network of paper 4 and the tasks that it learns: pairs of texts in batches, a task each."""
+"""The network of paper 4, and the pairs of texts of all its tasks in batches."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 import torch
@@ -8,30 +8,31 @@ from torch import Tensor, nn
 
 from qasel.layers.recurrent import last_states
 from qasel.text import Vectors, Vocabulary, tokenize
+from qasel.text.features.distances import Sides
 from qasel.training.batching import Sentences
 
 MAIN_TASK = "main"
 
 
 class Texts:
-    """Texts as vectors of their first words, on a device."""
+    """Texts by number, each as the vectors of its first `longest` words, on a device."""
 
     def __init__(
         self, texts: Iterable[str], vectors: Vectors, longest: int, device: torch.device
     ) -> None:
-        texts = list(dict.fromkeys(texts))
-        vocabulary = Vocabulary(word for text in texts for word in tokenize(text))
-        whole = Sentences.encode(texts, vocabulary, device)
+        self.numbers = {text: number for number, text in enumerate(dict.fromkeys(texts))}
+        vocabulary = Vocabulary(word for text in self.numbers for word in tokenize(text))
+        whole = Sentences.encode(list(self.numbers), vocabulary, device)
         self.sentences = Sentences(whole.tokens, whole.start, whole.length.clamp(max=longest))
         self.matrix = torch.from_numpy(vectors.of(vocabulary.words)).to(device)
-        self._number = {text: number for number, text in enumerate(texts)}
 
-    def numbers(self, texts: Sequence[str]) -> Tensor:
-        """The numbers of texts, `[texts]`."""
-        return torch.tensor([self._number[text] for text in texts], device=self.matrix.device)
+    def pairs(self, sides: Sides) -> Tensor:
+        """The numbers of the left and the right texts, `[2, pairs]`."""
+        numbers = [[self.numbers[text] for text in side] for side in sides]
+        return torch.tensor(numbers, device=self.matrix.device)
 
     def words(self, numbers: Tensor) -> tuple[Tensor, Tensor]:
-        """Vectors `[texts, longest, size]` and lengths `[texts]` of the texts numbered so."""
+        """Word vectors `[texts, longest, size]` and lengths `[texts]` of texts by number."""
         words, length = self.sentences.padded(numbers)
         return self.matrix[words], length
 
@@ -40,14 +41,13 @@ class Texts:
 class Pairs:
     """Pairs of texts on the device.
 
-    `features` `[pairs, features]`, standardised; `left` and `right` `[pairs]` are numbers in
-    `texts`, for a network that reads them; `labels` `[pairs]` are class numbers, where known.
+    `features` `[pairs, features]` are standardised; `labels` `[pairs]` are class numbers, where
+    they are known; `sides` `[2, pairs]` are numbers in `texts`, for a network that reads these.
     """
 
     features: Tensor
-    left: Tensor | None = None
-    right: Tensor | None = None
     labels: Tensor | None = None
+    sides: Tensor | None = None
     texts: Texts | None = None
 
     def __len__(self) -> int:
@@ -55,15 +55,14 @@ class Pairs:
 
     def of(self, index: Tensor) -> "Pairs":
         """The pairs with these numbers `[chosen]`."""
-        left, right, labels = (
-            None if part is None else part[index] for part in (self.left, self.right, self.labels)
-        )
-        return Pairs(self.features[index], left, right, labels, self.texts)
+        labels = None if self.labels is None else self.labels[index]
+        sides = None if self.sides is None else self.sides[:, index]
+        return Pairs(self.features[index], labels, sides, self.texts)
 
 
 @dataclass(frozen=True)
 class TaskBatch:
-    """Pairs of the main task, numbered by `index` `[pairs]`, and as many of each other task."""
+    """`parts`: as many pairs of each task; `index` `[pairs]` numbers those of the main one."""
 
     index: Tensor
     parts: Mapping[str, Pairs]
@@ -72,8 +71,7 @@ class TaskBatch:
 class TaskData:
     """The training pairs of all tasks; an epoch goes once through those of the main one.
 
-    Each epoch draws as many pairs of every auxiliary task anew, without repeats where a task
-    has that many.
+    It draws as many pairs of every auxiliary task, without repeats where a task has that many.
     """
 
     def __init__(self, tasks: Mapping[str, Pairs], device: torch.device) -> None:
@@ -96,12 +94,13 @@ class TaskData:
 
 
 class MultiTask(nn.Module):
-    """From what is known of a pair to the classes of a task (section 2.2).
+    """Features → shared layer → a task's own layer → the task's classes (section 2.2).
 
-    Features → shared layer → the task's own layer → its classes. With an encoder (section 2.3),
-    what it makes of both texts joins the features. `classes` is task → number of classes.
+    `classes` is task → number of classes. With an encoder (section 2.3) its encodings of both
+    texts join the features.
     """
 
+    # How the main task's features are standardised, which ranking needs.
     mean: Tensor
     deviation: Tensor
 
@@ -118,28 +117,26 @@ class MultiTask(nn.Module):
         self.classes = dict(classes)
         self.encoder = encoder
         inputs = features + (encoder.size if encoder else 0)
-        self.shared = nn.Sequential(nn.Linear(inputs, width), nn.ReLU(), nn.Dropout(dropout))
+
+        def layer(inputs: int) -> list[nn.Module]:
+            return [nn.Linear(inputs, width), nn.ReLU(), nn.Dropout(dropout)]
+
+        self.shared = nn.Sequential(*layer(inputs))
         self.own = nn.ModuleDict(
             {
-                task: nn.Sequential(
-                    nn.Linear(width, width),
-                    nn.ReLU(),
-                    nn.Dropout(dropout),
-                    nn.Linear(width, number),
-                )
+                task: nn.Sequential(*layer(width), nn.Linear(width, number))
                 for task, number in classes.items()
             }
         )
-        # How the main task's features are standardised: needed to rank.
         self.register_buffer("mean", torch.zeros(features))
         self.register_buffer("deviation", torch.ones(features))
 
     def forward(self, pairs: Pairs, task: str = MAIN_TASK) -> Tensor:
         """Log probabilities of the task's classes, `[pairs, classes]`."""
-        known = pairs.features
+        inputs = pairs.features
         if self.encoder:
-            known = torch.cat([self.encoder(pairs), known], 1)
-        return self.own[task](self.shared(known)).log_softmax(-1)
+            inputs = torch.cat([self.encoder(pairs), inputs], 1)
+        return self.own[task](self.shared(inputs)).log_softmax(-1)
 
 
 def moments(features: Tensor) -> tuple[Tensor, Tensor]:
@@ -161,13 +158,12 @@ class PairLSTM(nn.Module):
         self.right = nn.LSTM(inputs, hidden, layers, **settings)
 
     def forward(self, pairs: Pairs) -> Tensor:
-        """The encodings of both texts of each pair, `[pairs, size]`."""
-        sides = ((self.left, pairs.left), (self.right, pairs.right))
-        return torch.cat([_encoded(lstm, pairs.texts, numbers) for lstm, numbers in sides], 1)
-
-
-def _encoded(lstm: nn.LSTM, texts: Texts | None, numbers: Tensor | None) -> Tensor:
-    """The top layer's last states both ways, `[pairs, 2 hidden]`; each text is read once."""
-    assert texts is not None and numbers is not None  # noqa: PT018
-    different, place = numbers.unique(return_inverse=True)
-    return last_states(lstm, *texts.words(different))[place]
+        """The top layer's last states both ways of both texts, `[pairs, size]`."""
+        texts, sides = pairs.texts, pairs.sides
+        assert texts is not None and sides is not None  # noqa: PT018
+        encoded = []
+        for lstm, numbers in zip((self.left, self.right), sides, strict=True):
+            # A text that is in several pairs is read once.
+            different, place = numbers.unique(return_inverse=True)
+            encoded.append(last_states(lstm, *texts.words(different))[place])
+        return torch.cat(encoded, 1)

@@ -1,7 +1,6 @@
 """Paper 4 as rankers: an MLP on distances, alone or with other tasks, and two baselines."""
 
-from collections.abc import Callable, Iterable, Mapping
-from itertools import chain
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -42,9 +41,7 @@ class Reference(neural.Reference):
 VECTORS = "vectors"
 """Name of the word vectors among the model's weights."""
 RANK_BATCH = 500
-"""Pairs a batch when only ranking."""
-EVEN = 0.0
-"""Log odds of an even chance: a candidate above it counts as relevant."""
+"""Pairs per batch when only ranking."""
 
 
 class RelevancyRanker(neural.RecipeRanker):
@@ -53,13 +50,10 @@ class RelevancyRanker(neural.RecipeRanker):
     recipe_type = RelevancyRecipe
     recipe: RelevancyRecipe
     network: MultiTask
-
-    def __init__(
-        self, recipe: RelevancyRecipe, vectors: Vectors, device: torch.device | str
-    ) -> None:
-        super().__init__(recipe, vectors, device)
-        self.words: tuple[str, ...] = ()  # of the texts that it learnt from
-        self.corpus: tuple[str, ...] = ()  # the texts that idf is counted in, if it is needed
+    words: tuple[str, ...] = ()
+    """The words of the training questions and candidates."""
+    corpus: tuple[str, ...] = ()
+    """The texts that idf is counted in, if it is needed."""
 
     def fit(
         self,
@@ -70,17 +64,17 @@ class RelevancyRanker(neural.RecipeRanker):
         tasks: Mapping[str, PairTask] | None = None,
     ) -> History:
         """Train on one split and the auxiliary `tasks`, choose the epoch on the other split."""
-        r = self.recipe
-        data = self.prepare(train_split, tasks or {})
+        r, tasks = self.recipe, tasks or {}
+        data = self.prepare(train_split, tasks)
         dev = self.encode(dev_split)
         read = [part.fingerprint for part in (train_split, dev_split, self.vectors)]
-        read += [task.fingerprint for task in (tasks or {}).values()]
+        read += [task.fingerprint for task in tasks.values()]
         return train(
             self.network,
             torch.optim.SGD(self.network.parameters(), lr=r.learning_rate, momentum=r.momentum),
             self.losses,
             data,
-            lambda: evaluate(self._run(dev, dev_split), dev_split).map,
+            lambda: evaluate(self.run_of(dev, dev_split), dev_split).map,
             Schedule(r.epochs, r.patience, r.batch, r.seed),
             folder,
             on_epoch,
@@ -89,29 +83,30 @@ class RelevancyRanker(neural.RecipeRanker):
 
     @property
     def parameter_count(self) -> int:
-        """The numbers that training sets, those of the auxiliary tasks among them."""
+        """How many numbers are trained, those of the auxiliary tasks included."""
         return sum(tensor.numel() for tensor in self.network.parameters())
 
     def prepare(self, train_split: Split, tasks: Mapping[str, PairTask]) -> TaskData:
-        """The training data of all tasks, and the network as it is before training."""
+        """The training data of all tasks; makes the network as it is before training."""
         learnt = {MAIN_TASK: pairs_of(train_split), **tasks}
-        words = (word for text in train_split.texts for word in tokenize(text))
-        self.words = tuple(dict.fromkeys(words))
         sides = {name: _sides(task) for name, task in learnt.items()}
-        if is_tfidf(self.recipe.features):
-            self.corpus = tuple(dict.fromkeys(chain(*sides[MAIN_TASK])))
-        features = {name: self.features(both) for name, both in sides.items()}
+        texts = tuple(dict.fromkeys(train_split.texts))
+        self.words = tuple(dict.fromkeys(word for text in texts for word in tokenize(text)))
+        self.corpus = texts if is_tfidf(self.recipe.features) else ()
         seed_all(self.recipe.seed, 0)
         self.network = self.build({name: len(task.labels) for name, task in learnt.items()})
-        self.network.mean, self.network.deviation = moments(features[MAIN_TASK])
-        texts = self._texts(sides.values())
+        read = self._texts(*sides.values())
         data = {}
         for name, task in learnt.items():
-            labels = torch.tensor([pair.label for pair in task.pairs], device=self.device)
+            features = self.features(sides[name])
             # Each task by its own mean and deviation: news are ten times as long as questions,
             # and would all lie at one end of the main task's scale.
-            own = moments(features[name])
-            data[name] = _pairs(features[name], *own, texts, sides[name], labels)
+            mean, deviation = moments(features)
+            if name == MAIN_TASK:
+                self.network.mean, self.network.deviation = mean, deviation
+            labels = torch.tensor([pair.label for pair in task.pairs], device=self.device)
+            numbers = read.pairs(sides[name]) if read else None
+            data[name] = Pairs((features - mean) / deviation, labels, numbers, read)
         return TaskData(data, self.device)
 
     def build(self, classes: Mapping[str, int]) -> MultiTask:
@@ -144,29 +139,33 @@ class RelevancyRanker(neural.RecipeRanker):
         table = distances_by_name(r.features, sides, self.vectors, self.corpus, **how)
         return torch.from_numpy(table.astype(np.float32)).to(self.device)
 
+    def encode(self, split: Split) -> Pairs:
+        """The pairs of a split, list after list, as the network reads them."""
+        sides = sides_of(split)
+        features = (self.features(sides) - self.network.mean) / self.network.deviation
+        read = self._texts(sides)
+        return Pairs(features, None, read.pairs(sides) if read else None, read)
+
     def rank(self, split: Split) -> Run:
         """Score every candidate of `split` by the log odds of "relevant"."""
-        self.network.eval()
-        return self._run(self.encode(split), split)
+        return self.run_of(self.encode(split), split)
 
-    def encode(self, split: Split) -> Pairs:
-        """The pairs of a split, list after list, for the trained network."""
-        left = [question.text for question in split for _ in question.candidates]
-        right = [candidate.text for question in split for candidate in question.candidates]
-        texts, features = self._texts([(left, right)]), self.features((left, right))
-        mean, deviation = self.network.mean, self.network.deviation
-        return _pairs(features, mean, deviation, texts, (left, right))
+    def run_of(self, pairs: Pairs, split: Split) -> Run:
+        """A run of the pairs of `split`, in its order."""
+        ends = np.cumsum([len(question.candidates) for question in split])
+        lists = np.split(self.log_odds(pairs), ends)[:-1]
+        # Log odds of 0 are an even chance.
+        return Run.from_scores(split, lists, self.recipe.slug, relevant_above=0.0)
 
     @torch.inference_mode()
-    def _run(self, pairs: Pairs, split: Split) -> Run:
+    def log_odds(self, pairs: Pairs) -> np.ndarray:
+        """Log odds of "relevant", float64 `[pairs]`."""
+        self.network.eval()
         index = torch.arange(len(pairs), device=self.device)
         log_p = torch.cat([self.network(pairs.of(part)) for part in index.split(RANK_BATCH)])
-        scores = (log_p[:, 1] - log_p[:, 0]).double().cpu().numpy()
-        ends = np.cumsum([len(question.candidates) for question in split])
-        lists = np.split(scores, ends)[:-1]
-        return Run.from_scores(split, lists, self.recipe.slug, relevant_above=EVEN)
+        return (log_p[:, 1] - log_p[:, 0]).double().cpu().numpy()
 
-    def _texts(self, sides: Iterable[Sides]) -> Texts | None:
+    def _texts(self, *sides: Sides) -> Texts | None:
         """The texts, if the network reads them."""
         if not self.recipe.lstm_layers:
             return None
@@ -174,34 +173,26 @@ class RelevancyRanker(neural.RecipeRanker):
         return Texts(texts, self.vectors, self.recipe.longest, self.device)
 
     def state(self) -> tuple[dict[str, Tensor], dict[str, Any]]:
-        """Weights, the tasks' sizes, the texts of idf, and the vectors of the words learnt from."""
+        """Weights, the tasks' sizes, the texts of idf, and the vectors of the training words."""
         words = [word for word in self.words if word in self.vectors]
         tensors = {VECTORS: torch.from_numpy(self.vectors.of(words)), **self.network.state_dict()}
         return tensors, {"classes": self.network.classes, "corpus": self.corpus, "words": words}
 
     def restore(self, tensors: dict[str, Tensor], values: dict[str, Any]) -> None:
-        """Take what `state` gave; the vectors at hand serve words that are not among those."""
+        """Take what `state` gave; other words keep the vectors that the ranker was made with."""
         rows = {word: row for row, word in enumerate(values["words"])}
         own = Vectors(self.recipe.vectors, rows, tensors.pop(VECTORS).numpy())
         self.vectors = own.extended(self.vectors)
         self.words, self.corpus = tuple(values["words"]), tuple(values["corpus"])
         self.network = self.build(values["classes"])
         self.network.load_state_dict(tensors)
-        self.network.eval()
+
+
+def sides_of(split: Split) -> Sides:
+    """The questions and the candidates of all pairs of a split, list after list."""
+    pairs = [(question.text, c.text) for question in split for c in question.candidates]
+    return [left for left, _ in pairs], [right for _, right in pairs]
 
 
 def _sides(task: PairTask) -> Sides:
     return [pair.left for pair in task.pairs], [pair.right for pair in task.pairs]
-
-
-def _pairs(
-    features: Tensor,
-    mean: Tensor,
-    deviation: Tensor,
-    texts: Texts | None,
-    sides: Sides,
-    labels: Tensor | None = None,
-) -> Pairs:
-    """Pairs with standardised features, and their texts where the network reads them."""
-    left, right = (texts.numbers(side) if texts else None for side in sides)
-    return Pairs((features - mean) / deviation, left, right, labels, texts)

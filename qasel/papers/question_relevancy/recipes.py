@@ -1,7 +1,8 @@
-"""Recipes for every row of tables 1 to 3, and two of ours; the paper's settings by default."""
+"""Recipes for every row of tables 1 to 3, and four of ours; the paper's settings by default."""
 
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import Annotated, Self
+from typing import Annotated, Any, Self
 
 from pydantic import Field, model_validator
 
@@ -9,7 +10,7 @@ from qasel.datasets import Dataset, PairTask, load_dataset, load_pairs, pairs_of
 from qasel.datasets.registry import COLLECTIONS
 from qasel.errors import QaselError
 from qasel.files import FilePath
-from qasel.text.features.distances import COLUMNS, NAMES, TFIDF_NAMES, TRIGRAMS, WORDS
+from qasel.text.features.distances import NAMES, TFIDF_NAMES, TRIGRAMS, WORDS
 from qasel.training.recipe import (
     Amount,
     Count,
@@ -27,58 +28,82 @@ PAPER = "question-relevancy"
 TASKS = {"QA": "semeval-cqa", "FNC": "fnc-1", "NLI": "multinli"}
 """Auxiliary task, as the tables name it → the data set."""
 AUXILIARY = {name: (name,) for name in TASKS} | {"ALL": tuple(TASKS)}
-"""Heading of table 1 → the tasks learnt beside the main one."""
-STL, MTL = "STL-MLP", "MTL-MLP"
-SIM = "-BiLSTM-SIM"
+"""Heading of table 1 → the auxiliary tasks."""
+STL, MTL, SIM = "STL-MLP", "MTL-MLP", "-BiLSTM-SIM"
+MAIN, WITHOUT = f"{MTL} (QA)", " w/o "
 BASELINES = {"IR baseline": "file-order", "Random baseline": "semeval-random"}
 """Row of table 1 → the ranker that it is; neither learns anything."""
-MAIN = f"{MTL} (QA)"
 
-_MLP = (STL, *(f"{MTL} ({name})" for name in AUXILIARY))
-_LSTM = (f"STL{SIM}", *(f"MTL{SIM} ({name})" for name in TASKS))
-FEATURE_SETS = {
-    "Unigrams": ("Unigrams",),
-    "MeanEmb": ("MeanEmb",),
-    "Trigrams": ("Trigrams",),
-    "Unigrams+Ngrams": ("Unigrams", "Trigrams"),
-    "Unigrams+MeanEmb": ("Unigrams", "MeanEmb"),
-    "Emb+Trigrams": ("MeanEmb", "Trigrams"),
+BY_NAME = {
+    name: name.replace(" trigram", " tf-idf trigram") if "jaccard" not in name else name
+    for name in NAMES
 }
-"""Row of table 2 → its representations."""
-ON, WITHOUT = ", ", " w/o "
-_TABLE_2 = tuple(f"{system}{ON}{name}" for name in FEATURE_SETS for system in (STL, MAIN))
-_TABLE_3 = tuple(f"{MAIN}{WITHOUT}{name}" for name in NAMES)
-TABLE_1 = (*_MLP, *_LSTM, *BASELINES)
-_JACCARD = tuple(name for name in NAMES if name.startswith("jaccard"))
-_MEANS = tuple(NAMES[column] for column in COLUMNS["MeanEmb"])
-
-
-def _read(name: str) -> str:
-    """The distance that is meant by one of `NAMES`; see `FOURTEEN`."""
-    distance, representation = name.split()
-    weighted = f"{distance} tf-idf {representation}"
-    return weighted if representation == "trigram" and weighted in TFIDF_NAMES else name
-
-
-FOURTEEN = tuple(_read(name) for name in NAMES)
-"""The distances of all rows of the paper, in the order of `NAMES`, which are what it calls them.
+"""The fourteen distances as the paper names them → as all its rows read them.
 
 The text has *binary unigram vectors, and trigram vectors*: words are binary, trigrams weighted by
 tf-idf, as they are in the authors' published code (which also weights words); Jaccard, in the
 text one of indicator vectors, is that of sets. docs/notes/question-relevancy.md has the
 comparison by which it was chosen.
 """
-READINGS = {"tf-idf": (*_MEANS, *TFIDF_NAMES, *_JACCARD), "binary trigrams": NAMES}
-OURS = tuple(f"{system}{ON}{name}" for name in READINGS for system in (STL, MAIN))
-"""Rows of ours, which the paper has no numbers for: the fourteen distances read otherwise.
+FOURTEEN = tuple(BY_NAME.values())
+
+
+def _of(*representations: str) -> tuple[str, ...]:
+    return tuple(name for name in FOURTEEN if name.endswith(representations))
+
+
+FEATURE_SETS = {
+    "Unigrams": _of("unigram"),
+    "MeanEmb": _of("embedding"),
+    "Trigrams": _of("trigram"),
+    "Unigrams+Ngrams": _of("unigram", "trigram"),
+    "Unigrams+MeanEmb": _of("unigram", "embedding"),
+    "Emb+Trigrams": _of("embedding", "trigram"),
+}
+"""Row of table 2 → its distances."""
+READINGS = {
+    "tf-idf": (*_of("embedding"), *TFIDF_NAMES, "jaccard unigram", "jaccard trigram"),
+    "binary trigrams": NAMES,
+}
+"""The fourteen distances read otherwise.
 
 With `tf-idf` words are weighted too. Unlike in the authors' code, idf is that of the training
 pairs, whatever is ranked, and Jaccard stays Jaccard.
 """
-VARIANTS = (*TABLE_1, *_TABLE_2, *_TABLE_3, *OURS)
+
+Settings = dict[str, Any]
+_QA: Settings = {"auxiliary": AUXILIARY["QA"]}
+_LSTM: Settings = {"lstm_layers": 3, "lstm_hidden": 32, "longest": 40, "patience": 5}
+
+
+def _rows(sets: Mapping[str, tuple[str, ...]]) -> dict[str, Settings]:
+    """Sets of distances, each for the network alone and with the QA task."""
+    return {
+        f"{system}, {name}": {"features": features, **others}
+        for name, features in sets.items()
+        for system, others in ((STL, {}), (MAIN, _QA))
+    }
+
+
+OURS = tuple(_rows(READINGS))
+"""Rows of ours, which the paper has no numbers for."""
+VARIANTS: dict[str, Settings] = {
+    STL: {},
+    **{f"{MTL} ({name})": {"auxiliary": tasks} for name, tasks in AUXILIARY.items()},
+    f"STL{SIM}": _LSTM,
+    **{f"MTL{SIM} ({name})": _LSTM | {"auxiliary": (name,)} for name in TASKS},
+    **{name: {"vectors": ""} for name in BASELINES},
+    **_rows(FEATURE_SETS),
+    **{
+        f"{MAIN}{WITHOUT}{name}": {"features": tuple(f for f in FOURTEEN if f != read), **_QA}
+        for name, read in BY_NAME.items()
+    },
+    **_rows(READINGS),
+}
+"""Row of tables 1 to 3, or of ours → its settings."""
 
 LATER_TEST = "test-2017"
-"""The split beside `test` (2016) that SemEval-2017 tests the same training data with."""
+"""The test split of SemEval-2017, whose training data are those of 2016; `test` is that of 2016."""
 
 
 class RelevancyRecipe(Recipe):
@@ -173,25 +198,13 @@ def recipe(
     Raises `QaselError` for an unknown variant or scale.
     """
     protocols = {"semeval-cqa": "b-2016", "sample": "related"}
-    settings: dict = {
+    settings: Settings = {
         "protocol": protocols.get(dataset) or usual_protocol(dataset),
-        "vectors": "" if variant in BASELINES else vectors or usual_vectors(dataset),
+        "vectors": vectors or usual_vectors(dataset),
+        **VARIANTS.get(variant, {}),
     }
-    system, _, left_out = variant.partition(WITHOUT)
-    system, _, chosen = system.partition(ON)
-    if chosen in FEATURE_SETS:
-        columns = (column for part in FEATURE_SETS[chosen] for column in COLUMNS[part])
-        settings["features"] = tuple(FOURTEEN[column] for column in sorted(columns))
-    elif chosen in READINGS:
-        settings["features"] = READINGS[chosen]
-    elif left_out:
-        settings["features"] = tuple(name for name in FOURTEEN if name != _read(left_out))
-    if system.endswith(")"):
-        settings["auxiliary"] = AUXILIARY.get(system[system.index("(") + 1 : -1], ())
-    if SIM in system:
-        settings |= {"lstm_layers": 3, "lstm_hidden": 32, "longest": 40, "patience": 5}
     if scale == "quick":
         settings |= QUICK
-        if SIM in system:
+        if SIM in variant:
             settings |= {"lstm_layers": 1, "lstm_hidden": 16}
     return RelevancyRecipe(variant=variant, dataset=dataset, scale=scale, seed=seed, **settings)

@@ -11,7 +11,6 @@ from joblib import Memory, Parallel, delayed
 from tqdm.auto import tqdm
 
 from qasel.datasets.base import Split
-from qasel.errors import QaselError
 from qasel.files import FilePath, require_writable
 from qasel.text.features.concepts import Concepts, content_stems, documents, stems
 from qasel.text.features.sequences import (
@@ -22,7 +21,7 @@ from qasel.text.features.sequences import (
     longest_common_subsequence,
     longest_common_substring,
 )
-from qasel.text.features.trees import PARSER, Tree, find_parser, parse, ptk
+from qasel.text.features.trees import Tree, find_parser, parse, ptk
 
 OF_WORDS = (
     cosine,
@@ -50,28 +49,17 @@ List = tuple[str, tuple[str, ...]]
 """A question's text and its candidates'."""
 
 
-def pair_features(
-    split: Split,
-    *,
-    corpus: Split | tuple[str, ...] | FilePath,
-    parser: str = PARSER,
-    workers: int | None = None,
-) -> list[np.ndarray]:
-    """The features of all pairs: a float64 array `[candidates, len(NAMES)]` a question, in [0, 1].
+def pair_features(split: Split, *, corpus: Split | tuple[str, ...] | FilePath) -> list[np.ndarray]:
+    """The features of all pairs: a float64 array `[candidates, len(NAMES)]` per question, 0 to 1.
 
-    `corpus` gives the documents of `esa` (see `documents`); `parser` is a spaCy model, for
-    `ptk`; `workers` is how many processes parse (default: one a processor), which changes
-    nothing in the result. Trees and features are kept in `cache_dir()`, so that the same texts
-    take a moment the next time. Raises `QaselError` for a corpus or parser that is not there,
-    less than one worker, or a cache that cannot be written.
+    `corpus` gives the documents of `esa` (see `documents`). Texts are parsed in parallel, and
+    trees and features are kept in `cache_dir()`. Raises `QaselError` for a missing corpus or
+    parser, or a cache that cannot be written.
     """
-    if workers is not None and workers < 1:
-        raise QaselError(f"{workers} workers cannot work; give 1 or more, or None for all")
-    package = find_parser(parser)
+    package = find_parser()
     concepts = documents(corpus)
     lists = tuple((q.text, tuple(c.text for c in q.candidates)) for q in split)
-    compute = memory().cache(_features, ignore=["workers"])
-    table = compute(lists, concepts, package, (VERSION, TREES), workers=workers)
+    table = memory().cache(_features)(lists, concepts, package, (VERSION, TREES))
     ends = np.cumsum([len(candidates) for _, candidates in lists])
     return np.split(table, ends)[:-1]
 
@@ -96,10 +84,9 @@ def _features(
     concepts: tuple[str, ...],
     package: tuple[str, str],
     versions: tuple[int, int],
-    workers: int | None,
 ) -> np.ndarray:
     """Features of all pairs, one list after the other, float64 `[pairs, len(NAMES)]`."""
-    trees = _parsed(lists, package, versions[1], workers)
+    trees = _parsed(lists, package, versions[1])
     space = Concepts(concepts)
     rows = [np.empty((0, len(NAMES)))]
     for question, candidates in tqdm(lists, desc="features", unit="question"):
@@ -113,13 +100,11 @@ def _features(
     return np.concatenate(rows)
 
 
-def _parsed(
-    lists: Iterable[List], package: tuple[str, str], version: int, workers: int | None
-) -> dict[str, Tree]:
-    """The tree of each different text, parsed question by question.
+def _parsed(lists: Iterable[List], package: tuple[str, str], version: int) -> dict[str, Tree]:
+    """The tree of each different text.
 
-    A block is a question's texts that no question before it has: that is what is cached, so
-    that a killed run, or part of a split, finds the trees that are done.
+    Cached by question: its texts that no question before it has. So a killed run, or part of a
+    split, finds the trees that are done.
     """
     trees: dict[str, Tree] = {}
     blocks = []
@@ -131,8 +116,8 @@ def _parsed(
             blocks.append(block)
     cached = memory().cache(_trees)
     # A worker of a sweep may have no children (joblib would warn), and has one core to itself.
-    alone = 1 if current_process().daemon else -1
-    results = Parallel(n_jobs=workers or alone, return_as="generator")(
+    workers = 1 if current_process().daemon else -1
+    results = Parallel(n_jobs=workers, return_as="generator")(
         delayed(cached)(block, package, version) for block in blocks
     )
     results = tqdm(results, "parse", len(blocks), unit="question")

@@ -6,6 +6,7 @@ Words are those of `stems` or `content_stems`. A text without words is like noth
 import math
 from collections import Counter
 from collections.abc import Sequence
+from difflib import Match, SequenceMatcher
 
 import numpy as np
 from numba import njit
@@ -42,14 +43,14 @@ SHORTEST_TILE = 3
 
 def longest_common_substring(question: Sequence[str], candidate: Sequence[str]) -> float:
     """Length of the longest run of words that both texts have, by the shorter text's length."""
-    a, b = _numbers(question, candidate)
-    return _longest_match(a, b)[0] / max(min(len(a), len(b)), 1)
+    return _longest_match(question, candidate).size / _shorter(question, candidate)
 
 
 def longest_common_subsequence(question: Sequence[str], candidate: Sequence[str]) -> float:
     """Length of the longest sequence of words, gaps allowed, by the shorter text's length."""
-    a, b = _numbers(question, candidate)
-    return _longest_subsequence(a, b) / max(min(len(a), len(b)), 1)
+    number = {word: i for i, word in enumerate({*question, *candidate})}
+    a, b = (np.array([number[word] for word in text], np.int64) for text in (question, candidate))
+    return _longest_subsequence(a, b) / _shorter(question, candidate)
 
 
 def greedy_string_tiling(question: Sequence[str], candidate: Sequence[str]) -> float:
@@ -60,34 +61,24 @@ def greedy_string_tiling(question: Sequence[str], candidate: Sequence[str]) -> f
     so that swapping the texts may give another tiling. Moved blocks count in full, unlike in
     the longest common subsequence.
     """
-    a, b = _numbers(question, candidate)
-    return _tiled(a, b, SHORTEST_TILE) / max(min(len(a), len(b)), 1)
+    left: list[str | int] = [*question]
+    right: list[str | int] = [*candidate]
+    covered = 0
+    while (tile := _longest_match(left, right)).size >= SHORTEST_TILE:
+        covered += tile.size
+        # What is under a tile equals nothing any more, not even each other.
+        left[tile.a : tile.a + tile.size] = [0] * tile.size
+        right[tile.b : tile.b + tile.size] = [1] * tile.size
+    return covered / _shorter(question, candidate)
 
 
-def _numbers(*texts: Sequence[str]) -> list[np.ndarray]:
-    """The texts with a number, from 0, for each different word: int64 `[words]` each."""
-    number: dict[str, int] = {}
-    return [
-        np.array([number.setdefault(word, len(number)) for word in text], dtype=np.int64)
-        for text in texts
-    ]
+def _shorter(question: Sequence, candidate: Sequence) -> int:
+    return max(min(len(question), len(candidate)), 1)
 
 
-@njit(cache=True)
-def _longest_match(a, b):  # pragma: no cover
-    """Length, and ends in `a` and `b`, of their first longest common run; numbers below 0 differ.
-
-    `run[j]` is the length of the run that ends at a[i - 1] and b[j - 1].
-    """
-    run = np.zeros(len(b) + 1, dtype=np.int64)
-    best, end_a, end_b = 0, 0, 0
-    for i in range(len(a)):
-        for j in range(len(b) - 1, -1, -1):
-            run[j + 1] = run[j] + 1 if a[i] == b[j] and a[i] >= 0 else 0
-        for j in range(len(b)):
-            if run[j + 1] > best:
-                best, end_a, end_b = run[j + 1], i + 1, j + 1
-    return best, end_a, end_b
+def _longest_match(question: Sequence, candidate: Sequence) -> Match:
+    """The longest common run of words; of equally long ones the first in the question."""
+    return SequenceMatcher(None, question, candidate, autojunk=False).find_longest_match()
 
 
 @njit(cache=True)
@@ -101,16 +92,3 @@ def _longest_subsequence(a, b):  # pragma: no cover
             length[j + 1] = diagonal + 1 if a[i] == b[j] else max(above, length[j])
             diagonal = above
     return length[-1]
-
-
-@njit(cache=True)
-def _tiled(a, b, shortest):  # pragma: no cover
-    """Words of `a` under tiles. Overwrites both: words under a tile become -1."""
-    covered = 0
-    while True:
-        size, end_a, end_b = _longest_match(a, b)
-        if size < shortest:
-            return covered
-        a[end_a - size : end_a] = -1
-        b[end_b - size : end_b] = -1
-        covered += size

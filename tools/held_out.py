@@ -26,6 +26,9 @@ from statistics import fmean
 
 import numpy as np
 import torch
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
+from sklearn.model_selection import GroupKFold
 
 from qasel import evaluate
 from qasel.cli.papers import parse_seeds
@@ -48,12 +51,25 @@ Row = dict[str, str]
 Run = tuple[str, str]  # fold and seed
 
 
+def groups(train: Split) -> np.ndarray:
+    """A group number for each question; two that share a candidate's text are of one group."""
+    texts: dict[str, int] = {}
+    numbers = [
+        [texts.setdefault(c.text.lower(), len(texts)) for c in question.candidates]
+        for question in train
+    ]
+    rows = np.repeat(np.arange(len(train)), [len(n) for n in numbers])
+    shape = len(train), len(texts)
+    table = csr_array((np.ones(len(rows)), (rows, np.concatenate(numbers))), shape=shape)
+    return connected_components(table @ table.T, directed=False)[1]
+
+
 def fold_of(train: Split, fold: int, folds: int) -> tuple[Split, Split]:
-    """The questions outside a fold, and those of the fold."""
-    order = np.random.default_rng(FOLD_SEED).permutation(len(train))
-    inside = set(order[fold::folds].tolist())
-    parts = [tuple(q for i, q in enumerate(train) if (i in inside) == kept) for kept in (0, 1)]
-    return Split("rest", parts[0]), Split("fold", parts[1])
+    """The questions outside a fold, and those of the fold; no sentence is on both sides."""
+    cut = GroupKFold(folds, shuffle=True, random_state=FOLD_SEED)
+    outside, inside = list(cut.split(np.zeros(len(train)), groups=groups(train)))[fold]
+    rest, held = (tuple(train[i] for i in part) for part in (outside, inside))
+    return Split("rest", rest), Split("fold", held)
 
 
 def recipe_of(room: str, variant: str, dataset: str, setting: str, seed: int) -> Recipe:
@@ -62,21 +78,28 @@ def recipe_of(room: str, variant: str, dataset: str, setting: str, seed: int) ->
     return ROOMS[room].configured(variant, dataset, settings(parts)).change(seed=seed)
 
 
-def run_fold(chosen: Recipe, setting: str, fold: int, folds: int) -> Row:
-    """Train without a fold and score it."""
+def run_fold(chosen: Recipe, setting: str, fold: int, folds: int, out: Path | None = None) -> Row:
+    """Train without a fold and score it; first stages are kept and shared in `out`."""
     data = chosen.load()
     rest, held = fold_of(data.train, fold, folds)
     vectors = vectors_for(chosen, data)
     ranker = ROOMS[chosen.paper].ranker(chosen, vectors, torch.device("cpu"))
-    history = ranker.fit(rest, data.dev, **({"tasks": data.tasks} if data.tasks else {}))
+    folder = out / f"fold-{fold}-of-{folds}" / chosen.slug if out else None
+    tasks = {"tasks": data.tasks} if data.tasks else {}
+    history = ranker.fit(rest, data.dev, folder, **tasks)
     scores = evaluate(ranker.rank(held), held, data.scoring)
     values = (
-        chosen.variant, chosen.dataset, setting, chosen.seed, chosen.hash, fold, folds,
+        chosen.variant, chosen.dataset, setting, chosen.seed, chosen.hash, fold, named(folds),
         history.best_epoch, max((epoch["dev_map"] for epoch in history.epochs), default=""),
         scores.map, code_revision(),
         json.dumps({q: round(ap, 4) for q, ap in scores.per_question["map"].items()}),
     )  # fmt: skip
     return {name: str(value) for name, value in zip(FIELDS, values, strict=True)}
+
+
+def named(folds: int) -> str:
+    """How the file calls folds that share no sentence; older lines, which may, have a number."""
+    return f"{folds} by sentence"
 
 
 def known(path: Path) -> list[Row]:
@@ -89,7 +112,7 @@ def known(path: Path) -> list[Row]:
 
 def found(rows: list[Row], chosen: Recipe, fold: int, folds: int) -> Row | None:
     """The line of a recipe's fold, in whatever words it was asked for."""
-    wanted = (chosen.hash, str(fold), str(folds))
+    wanted = (chosen.hash, str(fold), named(folds))
     return next((r for r in rows if (r["recipe"], r["fold"], r["folds"]) == wanted), None)
 
 
@@ -152,6 +175,7 @@ def main() -> None:
     parser.add_argument("--try", dest="settings", action="append", default=[])
     parser.add_argument("--seeds", default="0")
     parser.add_argument("--folds", type=int, default=3)
+    parser.add_argument("--out", type=Path, help="keep checkpoints and first stages here")
     options = parser.parse_args()
     # All settings of a fold before the next fold, so that a stopped comparison is still paired.
     rows = []
@@ -161,7 +185,7 @@ def main() -> None:
         chosen = recipe_of(options.paper, variant, options.dataset, setting, seed)
         row = found(known(PATH), chosen, fold, options.folds)
         if row is None:
-            row = run_fold(chosen, setting, fold, options.folds)
+            row = run_fold(chosen, setting, fold, options.folds, options.out)
             add(PATH, row)
         rows.append(row | {"setting": setting})  # as asked for here, not as it was then
     print(table(rows))

@@ -4,7 +4,9 @@ import json
 import runpy
 
 from qasel import load_dataset
+from qasel.datasets.base import Candidate, Question, Split
 from qasel.locations import ROOT
+from qasel.papers import ROOMS
 
 TOOL = runpy.run_path(str(ROOT / "tools" / "held_out.py"))
 
@@ -16,7 +18,7 @@ def row(setting: str, fold: int, seed: int = 0, **aps: float) -> dict[str, str]:
         "seed": str(seed),
         "recipe": recipe(setting, seed).hash,
         "fold": str(fold),
-        "folds": "2",
+        "folds": "2 by sentence",
         "ap": json.dumps(aps),
     }
 
@@ -33,6 +35,25 @@ def test_every_training_question_is_held_out_once():
     for rest, fold in parts:
         assert not {q.id for q in rest} & {q.id for q in fold}
         assert len(rest) + len(fold) == len(train)
+
+
+def test_no_fold_shares_a_sentence_with_the_rest():
+    texts = (("a", "b"), ("B", "c"), ("d",), ("c",), ("e",), ("f",))  # the first, second and fourth
+    train = Split(
+        "train",
+        tuple(
+            Question(
+                str(i), "?", tuple(Candidate(f"{i}-{j}", t, 0, j) for j, t in enumerate(given))
+            )
+            for i, given in enumerate(texts)
+        ),
+    )
+    for fold in range(2):
+        parts = TOOL["fold_of"](train, fold, 2)
+        rest, held = ({c.text.lower() for q in part for c in q.candidates} for part in parts)
+        assert rest
+        assert held
+        assert not rest & held
 
 
 def test_a_line_is_found_by_what_was_run():
@@ -62,7 +83,7 @@ def test_the_file_has_the_recipes_of_its_lines():
     """A changed default has to be named in the lines that were run without it."""
     for line in TOOL["known"](TOOL["PATH"]):
         asked = (line["variant"], line["dataset"], line["setting"], int(line["seed"]))
-        room = "question-relevancy" if line["dataset"] == "semeval-cqa" else "hierarchical-ranking"
+        room = next(name for name, room in ROOMS.items() if line["variant"] in room.variants)
         assert TOOL["recipe_of"](room, *asked).hash == line["recipe"]
 
 

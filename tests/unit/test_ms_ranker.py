@@ -7,6 +7,7 @@ import pytest
 import torch
 from ms_ranker_reference import slow_walk
 from tiny_encoders import make_encoder
+from torch.nn import functional as F
 
 from qasel.datasets import load_dataset
 from qasel.datasets.base import Candidate, Question, Split
@@ -22,7 +23,7 @@ from qasel.papers.ms_ranker.model import (
     prefix_precisions,
     rewards,
 )
-from qasel.papers.ms_ranker.ranker import advantages
+from qasel.papers.ms_ranker.ranker import CollapseWarning, advantages
 from qasel.papers.ms_ranker.recipes import ABLATIONS, MAIN, PRE_RANKER
 from qasel.text import Vectors, Vocabulary, load_vectors
 from qasel.text.encoders import Subwords, load_encoder
@@ -165,7 +166,9 @@ def test_advantages_by_hand():
 
 
 def test_many_walks_come_near_the_expected_gradient():
-    system = MSRanker(recipe(scale="quick").change(walks=20_000), Vectors.empty(""), CPU)
+    system = MSRanker(
+        recipe(scale="quick").change(walks=20_000, ce_weight=0.0), Vectors.empty(""), CPU
+    )
     logits = torch.tensor([[0.4, -0.2, 0.1]], requires_grad=True)
     labels = torch.tensor([[1.0, 0.0, 1.0]])
     batch = Batch(torch.tensor([0]), (), torch.arange(3), labels, labels >= 0)
@@ -174,9 +177,60 @@ def test_many_walks_come_near_the_expected_gradient():
     torch.manual_seed(0)
     loss = system.losses(batch)["loss"]
     (found,) = torch.autograd.grad(-loss, logits)
-    wanted, _ = teaching.gradients([0.4, -0.2, 0.1], [1, 0, 1], "action", "rest")
+    wanted, _ = teaching.gradients([0.4, -0.2, 0.1], [1, 0, 1], "random", "rest")
     torch.testing.assert_close(found[0].double(), torch.tensor(wanted), atol=3e-3, rtol=0)
     assert wanted[1] < -0.03 < 0.03 < wanted[0]  # up for right candidates, down for the wrong one
+
+
+@pytest.mark.parametrize(("list_by", "falls"), [("action", True), ("random", False)])
+def test_the_shortcut_of_taking_nothing(list_by, falls):
+    """With ties by P_post it pays to lower all P_post at once; with random ties it does not."""
+    mean, _ = teaching.gradients([0.0, -1.0, -1.0, -2.0], [1, 1, 0, 0], list_by, "rest")
+    assert (mean.sum() < -0.02) if falls else (mean.sum() > 0.02)
+
+
+@pytest.mark.parametrize(("list_by", "collapses"), [("action", True), ("random", False)])
+def test_rewards_alone_collapse_by_the_shortcut_only(list_by, collapses):
+    """Scores in the right order, all moved by one bias that rewards train: where does it go?"""
+    chosen = recipe(scale="quick").change(ce_weight=0.0, list_by=list_by, walks=64)
+    system = MSRanker(chosen, Vectors.empty(""), CPU)
+    labels = torch.tensor([[1.0, 1.0, 0.0, 0.0]])
+    batch = Batch(torch.tensor([0]), (), torch.arange(4), labels, labels >= 0)
+    bias = torch.zeros(1, requires_grad=True)
+    optimizer = torch.optim.Adam([bias], 0.05)
+
+    def walk(_):
+        odds = torch.tensor([[0.5, 0.0, -1.0, -2.0]]) + bias
+        return Walk(torch.stack([F.logsigmoid(-odds), F.logsigmoid(odds)], -1), torch.zeros(1, 4))
+
+    system.network = walk
+    torch.manual_seed(0)
+    for _ in range(300):
+        losses = system.losses(batch)
+        optimizer.zero_grad()
+        losses["loss"].backward()
+        optimizer.step()
+    assert (losses["above"] == 0) == collapses
+    assert (losses["p_right"] < 0.2) == collapses
+
+
+def test_an_agent_that_takes_nothing_says_so(sample):
+    data, vectors = sample
+    with pytest.warns(CollapseWarning, match=r"MS-Ranker: P_post has collapsed: 0\.00% of"):
+        make(vectors, threshold=0.999999).fit(data.train, data.dev)
+
+
+def test_attention_as_a_scalar_product_finds_words_of_the_question(sample):
+    data, vectors = sample
+    facts = {}
+    for start in ("dot", "noise"):
+        system = PreRanking(recipe(PRE_RANKER, scale="quick").change(attention=start), vectors, CPU)
+        system.prepare(data.dev)
+        facts[start] = teaching.attention_facts(system, data.dev)
+    dot, noise = facts["dot"], facts["noise"]
+    assert noise["entropy"] > 0.99 > dot["entropy"]
+    assert dot["finds itself"] > 2 * noise["finds itself"]
+    assert dot["by chance"] == noise["by chance"]
 
 
 @pytest.fixture(scope="module")
@@ -352,8 +406,7 @@ def test_each_ablation_is_a_setting_and_shares_one_pre_ranker():
     assert (base.hidden, base.batch, base.dropout, base.pre_epochs) == (128, 10, 0.5, 5)
     for variant, name in ABLATIONS.items():
         other = recipe(variant, "wikiqa")
-        rate = base.learning_rate if variant == "w/o Rewards" else base.agent_rate
-        assert other == base.change(variant=variant, agent_rate=rate, **{name: False})
+        assert other == base.change(variant=variant, **{name: False})
         assert other.before == base.before
     with pytest.raises(QaselError, match="unknown list_by 'both'"):
         base.change(list_by="both")

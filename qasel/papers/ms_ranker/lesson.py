@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from functools import partial
-from itertools import product
+from itertools import permutations, product
 
 import numpy as np
 import pandas as pd
@@ -15,9 +15,9 @@ from qasel.errors import QaselError
 from qasel.evaluation import Run, evaluate
 from qasel.papers import lesson as shared
 from qasel.papers.ms_ranker.model import prefix_precisions, rewards
-from qasel.papers.ms_ranker.ranker import MSRanker
+from qasel.papers.ms_ranker.ranker import MSRanker, PreRanking
 from qasel.papers.ms_ranker.recipes import PAPER
-from qasel.text import content_words
+from qasel.text import content_words, tokenize
 from qasel.training.batching import Batch
 
 chosen_recipes = partial(shared.chosen_recipes, PAPER)
@@ -124,6 +124,41 @@ def walk(ranker: MSRanker, question: Question, gather: bool = True) -> pd.DataFr
     return frame
 
 
+@torch.inference_mode()
+def attention_facts(ranker: PreRanking | MSRanker, split: Split) -> dict[str, float]:
+    """How sharp the QC-attention of a trained network over word vectors is.
+
+    `entropy` is that of each candidate word's attention over the question, as a share of the
+    uniform one's (1: every word of the question alike). `finds itself` is the share of candidate
+    words that also stand in the question and look most at themselves; `by chance` what uniform
+    attention would reach. The words of all pairs count alike.
+    """
+    entropy, found, chance = [], [], []
+    reader, data = ranker.network.reader, ranker.encode(split)
+    for batch in data.batches(20):
+        for tile in batch.tiles:
+            p = reader.attention(tile, ranker.network.vectors)  # [P, n, m]
+            asked, real_q = (x[tile.question_of] for x in (tile.question, tile.real_question))
+            count = real_q.sum(1)
+            share = p.xlogy(p).sum(1).neg() / count.log()[:, None]  # [P, m]
+            entropy += share[tile.real_answer & (count > 1)[:, None]].tolist()
+            same = (asked[:, :, None] == tile.answer[:, None]) & real_q[:, :, None]
+            here = same.any(1) & tile.real_answer
+            top = same.gather(1, p.argmax(1)[:, None])[:, 0]
+            found += top[here].tolist()
+            chance += (same.sum(1) / count[:, None])[here].tolist()
+    names = ("entropy", "finds itself", "by chance")
+    return {n: float(np.mean(x)) for n, x in zip(names, (entropy, found, chance), strict=True)}
+
+
+@torch.inference_mode()
+def attention_of(ranker: PreRanking | MSRanker, question: str, answer: str) -> pd.DataFrame:
+    """The QC-attention of one pair: a row per word of the question, a column per word of the
+    candidate; each column sums to 1."""
+    p = ranker.network.reader.attention(ranker.pair(question, answer), ranker.network.vectors)
+    return pd.DataFrame(p[0].numpy(), index=tokenize(question), columns=tokenize(answer))
+
+
 def growing_list(keys: list[float], labels: list[int], no_change: float = 0.1) -> pd.DataFrame:
     """The list L step by step: what enters, how L stands then, AP and reward."""
     table = torch.tensor([keys]), torch.tensor([labels], dtype=torch.float)
@@ -149,14 +184,20 @@ def gradients(
     """Mean and standard deviation of REINFORCE's gradient for each of N candidates.
 
     With respect to the log odds of "right", `logits`: a positive mean teaches "right". Nothing is
-    sampled: all 2^N ways to act are gone through, each with its probability. With many `walks`
+    sampled: all 2^N ways to act are gone through (with "random", and all N! orders), each
+    with its probability. With many `walks`
     the deviation is that of their mean, and the baseline is what the policy expects.
     """
     p = torch.tensor(logits, dtype=torch.double).sigmoid()  # P(a = 1), [N]
-    actions = torch.tensor(list(product((0.0, 1.0), repeat=len(p))))  # a line a way to act
+    actions = torch.tensor(list(product((0.0, 1.0), repeat=len(p))))  # one row per way to act
     chance = torch.where(actions == 1, p, 1 - p).prod(1, keepdim=True)  # [2^N, 1]
 
     keys = p + actions if list_by == "action" else p.expand_as(actions)  # what sorts the list L
+    if list_by == "random":  # all N! orders within an action, each as likely as the others
+        orders = torch.tensor(list(permutations(range(len(p)))), dtype=torch.double) / len(p)
+        keys = (actions[:, None] + orders).flatten(0, 1)
+        actions, chance = (x.repeat_interleave(len(orders), 0) for x in (actions, chance))
+        chance = chance / len(orders)
     right = torch.tensor(labels, dtype=torch.double).expand_as(actions)
     earned = rewards(keys, right, torch.ones_like(right, dtype=torch.bool), no_change=0.1).double()
 
@@ -173,10 +214,10 @@ def gradients(
 
 
 READINGS = {
-    "list by score, one walk (printed)": ("score", "step", 1),
-    "list by action, credit of the step": ("action", "step", 1),
-    "list by action, credit of the rest": ("action", "rest", 1),
-    "the same, 32 walks with a baseline": ("action", "rest", 32),
+    "list by score (printed)": ("score", "step", 32),
+    "by action, ties by score": ("action", "rest", 32),
+    "by action, random ties": ("random", "rest", 32),
+    "the same, credit of the step": ("random", "step", 32),
 }
 """How the rewards are used → `list_by`, `credit` and `walks`."""
 

@@ -104,16 +104,32 @@ class PairReader(Reader):
         return self.pairs.vectors(tile)
 
 
-class WordReader(Reader):
-    """The encoding layer and the QC-attention over word vectors."""
+def scalar_product(of_both: Tensor, *others: nn.Linear) -> None:
+    """Let an attention score start as a scalar product: v₃ (or v₆) one, the other vectors zero.
 
-    def __init__(self, size: int, hidden: int, dropout: float) -> None:
+    Started as noise the score stays uniform over the words, and no word ever finds its match
+    (docs/notes/ms-ranker.md).
+    """
+    nn.init.ones_(of_both)
+    for other in others:
+        nn.init.zeros_(other.weight)
+
+
+class WordReader(Reader):
+    """The encoding layer and the QC-attention over word vectors.
+
+    `attention` is how its score starts: "dot", as a scalar product, or "noise".
+    """
+
+    def __init__(self, size: int, hidden: int, dropout: float, attention: str = "dot") -> None:
         super().__init__()
         self.size = 2 * hidden
         self.encode = BiGRU(size, hidden)
         self.of_question = nn.Linear(2 * hidden, 1, bias=False)  # v₁
         self.of_candidate = nn.Linear(2 * hidden, 1, bias=False)  # v₂
         self.of_both = nn.Parameter(torch.empty(2 * hidden).normal_(std=(2 * hidden) ** -0.5))  # v₃
+        if attention == "dot":
+            scalar_product(self.of_both, self.of_question, self.of_candidate)
         # W_qc in four parts, for [h_c; U_c; h_c ⊙ U_c; U_Q ⊙ U_c], and b_qc with the first.
         self.compare = nn.ModuleList(
             nn.Linear(2 * hidden, 2 * hidden, bias=part == 0) for part in range(4)
@@ -131,13 +147,24 @@ class WordReader(Reader):
             answer, tile.real_answer, answer_last, question_last[tile.question_of], match
         )
 
+    def alpha(self, question: Tensor, answer: Tensor, tile: Tile) -> Tensor:
+        """The attention scores of a tile's pairs (equation 3), `[P, n, m]`."""
+        alpha = (question[tile.question_of] * self.of_both) @ answer.transpose(1, 2)
+        alpha = alpha + self.of_question(question)[tile.question_of]
+        return alpha + self.of_candidate(answer).transpose(1, 2)
+
+    def attention(self, tile: Tile, vectors: Tensor) -> Tensor:
+        """How each word of a candidate looks at those of its question (equation 4), `[P, n, m]`."""
+        question, _ = self.encode(vectors[tile.question].float(), tile.question_length)
+        answer, _ = self.encode(vectors[tile.answer].float(), tile.answer_length)
+        real = tile.real_question[tile.question_of][:, :, None]
+        return masked_softmax(self.alpha(question, answer, tile), real, dim=1)
+
     def match(self, question: Tensor, answer: Tensor, tile: Tile) -> Tensor:
         """V_qc of a tile's pairs (equations 3-11), `[P, 2d]`, from the words of each side."""
         h_q = question[tile.question_of]
         real_q, real_c = tile.real_question[tile.question_of], tile.real_answer
-        alpha = (h_q * self.of_both) @ answer.transpose(1, 2)  # [P, n, m]
-        alpha = alpha + self.of_question(question)[tile.question_of]
-        alpha = alpha + self.of_candidate(answer).transpose(1, 2)
+        alpha = self.alpha(question, answer, tile)
         p = masked_softmax(alpha, real_q[:, :, None], dim=1)
         u_c = p.transpose(1, 2) @ h_q  # question-aware words of the candidate
         beta = masked_max(alpha, real_q[:, :, None], dim=1)
@@ -266,12 +293,13 @@ class Agent(nn.Module):
         evidence: bool,
         action: bool,
         gate: bool,
+        attention: str = "dot",
     ) -> None:
         super().__init__()
         self.threshold, self.action = threshold, action
         self.vectors = nn.Parameter(vectors.clone(), requires_grad=train_vectors)
         self.reader = reader
-        self.evidence = Evidence(reader.size, gate) if evidence else None
+        self.evidence = Evidence(reader.size, gate, attention) if evidence else None
         self.head = Head(reader.size, dropout, evidence)
 
     def forward(self, batch: Batch, gather: bool = True) -> Walk:
@@ -329,10 +357,12 @@ class Evidence(nn.Module):
     v₄ is left out.
     """
 
-    def __init__(self, size: int, gate: bool) -> None:
+    def __init__(self, size: int, gate: bool, attention: str = "dot") -> None:
         super().__init__()
         self.of_word = nn.Linear(size, 1, bias=False)  # v₅
         self.of_both = nn.Parameter(torch.empty(size).normal_(std=size**-0.5))  # v₆
+        if attention == "dot":
+            scalar_product(self.of_both, self.of_word)
         # W_ec in two halves: the words' half is the same whatever the evidence.
         self.from_words = nn.Linear(size, size)
         self.from_both = nn.Linear(size, size, bias=False)

@@ -1,5 +1,6 @@
 """Paper 3 as rankers: the pre-ranker on its own, and the agent that starts from it."""
 
+import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -15,8 +16,17 @@ from qasel.rankers.base import History
 from qasel.text import Vectors, Vocabulary
 from qasel.text.encoders import Encoder
 from qasel.training.batching import Batch, EncodedSplit
+from qasel.training.losses import list_loss
 from qasel.training.neural import NeuralRanker
 from qasel.training.trainer import Schedule
+
+COLLAPSED = 0.001
+"""Share of training candidates above the threshold below which P_post counts as collapsed."""
+
+
+class CollapseWarning(UserWarning):
+    """No candidate's P_post passes the threshold any more: the agent gathers no evidence."""
+
 
 BEFORE = "pre-ranker"
 """Folder of the pre-ranker inside that of the agent."""
@@ -32,7 +42,8 @@ def make_reader(recipe: MSRankerRecipe, vectors: Tensor, encoder: Encoder | None
     if encoder and not recipe.frozen:
         return PairReader(encoder)
     size = encoder.size if encoder else vectors.shape[1]
-    return WordReader(size, recipe.hidden, recipe.dropout)
+    dropout = recipe.dropout if recipe.word_dropout is None else recipe.word_dropout
+    return WordReader(size, recipe.hidden, dropout, recipe.attention)
 
 
 class PreRanking(NeuralRanker):
@@ -49,8 +60,13 @@ class PreRanking(NeuralRanker):
         return PreRanker(vectors, reader, dropout=r.dropout, train_vectors=r.vectors_rate > 0)
 
     def losses(self, batch: Batch) -> dict[str, Tensor]:
-        """Cross entropy, a mean over the batch's pairs."""
-        return {"loss": cross_entropy(self.network(batch), batch)}
+        """Cross entropy, a mean over the batch's pairs; or the list loss of the log odds."""
+        log_p = self.network(batch)
+        if self.recipe.pre_loss == "list":
+            loss = list_loss(log_odds(log_p), batch.labels, batch.mask, "none")
+        else:
+            loss = cross_entropy(log_p, batch)
+        return {"loss": loss, **post_of(log_p, batch, self.recipe.threshold)}
 
     def scores(self, batch: Batch) -> Tensor:
         """Log odds of "right"."""
@@ -59,7 +75,7 @@ class PreRanking(NeuralRanker):
     def schedule(self) -> Schedule:
         """A fixed number of epochs."""
         r = self.recipe
-        return Schedule(r.pre_epochs, r.pre_epochs, r.batch, r.seed, r.decay)
+        return Schedule(r.pre_epochs, r.pre_epochs, r.batch, r.seed, r.pre_decay)
 
 
 class MSRanker(NeuralRanker):
@@ -86,7 +102,17 @@ class MSRanker(NeuralRanker):
         """Train the pre-ranker, unless it is there already, then the agent (its history)."""
         first = PreRanking(self.recipe.before, self.vectors, self.device)
         self.first = first.as_stage(train_split, dev_split, folder)
-        return super().fit(train_split, dev_split, folder, on_epoch)
+        history = super().fit(train_split, dev_split, folder, on_epoch)
+        r, above = self.recipe, history.epochs[-1]["above"]
+        if r.evidence and r.action and above < COLLAPSED:
+            warnings.warn(
+                f"{r.variant}: P_post has collapsed: {above:.2%} of the training candidates are "
+                f"above the threshold of {r.threshold:g}, so next to none becomes evidence; try "
+                "list_by=random, a smaller agent_rate or a larger ce_weight",
+                CollapseWarning,
+                stacklevel=2,
+            )
+        return history
 
     def in_order(self, split: Split) -> Split:
         """The split, each list in the order in which the agent sees its candidates."""
@@ -121,20 +147,23 @@ class MSRanker(NeuralRanker):
             evidence=r.evidence,
             action=r.action,
             gate=r.gate,
+            attention=r.attention,
         )
         if self.first:
             before = self.first.network
             agent.reader.load_state_dict(before.reader.state_dict())
             agent.head.load_state_dict(before.head.state_dict(), strict=False)
-            if agent.head.of_evidence is not None:
+            if agent.head.of_evidence is not None and r.evidence_start == "zero":
                 nn.init.zeros_(agent.head.of_evidence.weight)
         return agent
 
     def losses(self, batch: Batch) -> dict[str, Tensor]:
         """REINFORCE (equation 27), or cross entropy without rewards; `reward` is per question."""
         walk = self.network(batch)
+        seen = post_of(walk.log_p, batch, self.recipe.threshold)
+        plain = cross_entropy(walk.log_p, batch)
         if not self.recipe.rewards:
-            return {"loss": cross_entropy(walk.log_p, batch)}
+            return {"loss": plain, **seen}
         p = walk.p_post.detach()
         # The network's part of a walk does not depend on the actions: many walks cost one pass.
         actions = (torch.rand(self.recipe.walks, *p.shape, device=p.device) < p).float()
@@ -142,16 +171,18 @@ class MSRanker(NeuralRanker):
         right, wrong = walk.log_p[..., 1], walk.log_p[..., 0]
         chosen = actions * right + (1 - actions) * wrong
         gains = advantages(earned, self.recipe.credit)
-        return {
-            "loss": -(gains * chosen).sum(2).mean(),
-            "reward": earned.sum(2).mean(),
-        }
+        loss = -(gains * chosen).sum(2).mean()
+        if self.recipe.ce_weight:
+            loss = loss + self.recipe.ce_weight * plain
+        return {"loss": loss, "reward": earned.sum(2).mean(), **seen}
 
     def rewards(self, p: Tensor, actions: Tensor, batch: Batch) -> Tensor:
         """R(a_t) of sampled actions `[walks, questions, steps]`; `p` is P_post."""
         keys = p.double().expand_as(actions)
         if self.recipe.list_by == "action":
-            keys = keys + actions
+            keys = actions + keys
+        elif self.recipe.list_by == "random":
+            keys = actions + torch.rand_like(keys)
         labels, mask = (x.expand_as(actions).flatten(0, 1) for x in (batch.labels, batch.mask))
         found = rewards(keys.flatten(0, 1), labels, mask, self.recipe.no_change)
         return found.view_as(actions)
@@ -199,6 +230,20 @@ def advantages(earned: Tensor, credit: str) -> Tensor:
     if walks == 1:
         return gained
     return (gained - gained.mean(0)) * walks / (walks - 1)
+
+
+def post_of(log_p: Tensor, batch: Batch, threshold: float) -> dict[str, Tensor]:
+    """Mean P_post of the batch's right and of its wrong ones, and the share above a threshold.
+
+    Where no P_post is above the threshold, no candidate becomes evidence.
+    """
+    p = log_p[..., 1].detach().exp()
+    right, wrong = batch.mask & (batch.labels > 0.5), batch.mask & (batch.labels <= 0.5)
+    return {
+        "p_right": p[right].sum() / right.sum().clamp(min=1),
+        "p_wrong": p[wrong].sum() / wrong.sum().clamp(min=1),
+        "above": (p[batch.mask] > threshold).float().mean(),
+    }
 
 
 def cross_entropy(log_p: Tensor, batch: Batch) -> Tensor:

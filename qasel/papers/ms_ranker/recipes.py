@@ -1,6 +1,6 @@
 """Recipes for the paper's own rows of tables 2 to 4; its settings by default."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
@@ -28,11 +28,13 @@ ABLATIONS = {
 """Row of table 4 → the setting that it turns off."""
 OF_AGENT = (
     "agent_rate",
+    "evidence_start",
     "threshold",
     "no_change",
     "list_by",
     "credit",
     "walks",
+    "ce_weight",
     "patience",
     "epochs",
 )
@@ -86,9 +88,12 @@ class MSRankerRecipe(Recipe):
     takes over the pre-ranker's MLP too, and how the rewards are used, where the text contradicts
     itself or would not learn (docs/notes/ms-ranker.md):
 
-    `list_by` says what sorts the list whose average precision makes the rewards in training:
-    "action", the sampled actions first and P_post within each; or, as printed, "score", P_post
-    alone. Then no reward depends on an action, and REINFORCE's expected gradient is zero.
+    `list_by` says what sorts the list whose average precision makes the rewards in training. As
+    printed it is "score", P_post alone: then no reward depends on an action, and REINFORCE's
+    expected gradient is zero. With "random" those taken come first, in random order, and those not
+    taken after them, so that an action is worth what it moves. With "action" P_post orders the
+    candidates of the same action: taking nothing then earns the order of P_post, more than the
+    policy itself earns, and all P_post fall until no candidate becomes evidence.
     `credit` gives an action the rewards of the "rest" of the walk, as the objective (equation
     26) asks, or of its own "step" only (equation 27). `walks` are sampled for each question;
     they share one pass of the network, and the others' mean is the baseline of each (Williams
@@ -99,16 +104,30 @@ class MSRankerRecipe(Recipe):
     (ELMo has a vector a word, a mix of three layers that learns).
     """
 
+    added: ClassVar[dict[str, Any]] = {
+        "attention": "noise",
+        "word_dropout": None,
+        "pre_loss": "ce",
+        "pre_decay": 0.99,
+        "ce_weight": 0.0,
+        "evidence_start": "zero",
+    }
+
     paper: str = PAPER
     variant: Annotated[str, one_of(VARIANTS)]
     encoder: str = ""  # a transformer by name or folder; "": word vectors and a BiGRU
     frozen: bool = False  # the encoder gives the BiGRU its words; or is fine-tuned in its place
     hidden: Count = 128  # of a GRU, one direction
-    dropout: Share = 0.5
+    attention: Literal["dot", "noise"] = "dot"  # the start of v₃ and v₆
+    word_dropout: Share | None = 0.2  # of word vectors; None: as that of the MLP's input
+    dropout: Share = 0.5  # of the MLP's input
+    pre_loss: Literal["ce", "list"] = "ce"  # of the pre-ranker
     pre_epochs: Count = 5
+    pre_decay: Amount = 0.99  # of the pre-ranker's learning rate, per epoch
     learning_rate: Amount = 1e-3  # of the pre-ranker
-    agent_rate: Amount = 1e-5  # of the agent
-    decay: Amount = 0.99  # of the learning rate, an epoch
+    agent_rate: Amount = 3e-4  # of the agent
+    evidence_start: Literal["zero", "noise"] = "zero"  # the MLP's weights of V_ec
+    decay: Amount = 0.99  # of the agent's learning rate, per epoch
     vectors_rate: Amount = 0.0  # 0 fixes the word vectors
     batch: Count = 10  # questions
     threshold: Share = 0.5  # P_post above which a candidate becomes evidence
@@ -119,10 +138,11 @@ class MSRankerRecipe(Recipe):
     evidence: bool = True
     action: bool = True  # P_post decides what becomes evidence; or every candidate does, whole
     gate: bool = True  # or half old, half new
-    list_by: Literal["action", "score"] = "action"
+    list_by: Literal["random", "action", "score"] = "random"
     credit: Literal["rest", "step"] = "rest"
     walks: Count = 32
-    patience: Count = 5  # epochs without a better dev MAP
+    ce_weight: Amount = 10.0  # of cross entropy beside the rewards; 0: rewards alone
+    patience: Count = 3  # epochs without a better dev MAP
     epochs: Count = 50
 
     @property
@@ -165,8 +185,6 @@ def recipe(
     }
     if variant in ABLATIONS:
         settings[ABLATIONS[variant]] = False
-    if variant == "w/o Rewards":
-        settings["agent_rate"] = 1e-3
     if scale == "quick":
         settings |= QUICK
     if (name := variant.removesuffix(WITH_AGENT)) in ENCODERS:

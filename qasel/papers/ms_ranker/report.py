@@ -6,10 +6,12 @@
 from collections.abc import Callable, Mapping
 
 import pandas as pd
+import seaborn
 
 from qasel.figures.charts import curves
 from qasel.figures.diagrams import Arrow, Box, Diagram, diagrams
 from qasel.figures.style import GREY, INK, HouseFigure, colour, house_style, new_figure
+from qasel.locations import DATA
 from qasel.papers.ms_ranker import ROOM
 from qasel.papers.ms_ranker.lesson import READINGS, gradients, name
 from qasel.papers.ms_ranker.recipes import (
@@ -180,6 +182,9 @@ def agent(recipe: MSRankerRecipe) -> Diagram:
     return Diagram(boxes, arrows)
 
 
+STARTS = DATA / "attention-starts.csv"
+"""What `tools/attention_starts.py` writes."""
+
 TABLES = {
     "table-2": "Table 2: MS-Ranker, paper against ours",
     "table-3": "Table 3: encoders, paper against ours",
@@ -244,6 +249,30 @@ def gradient_figure(logits: list[float], labels: list[int]) -> HouseFigure:
     figure.supxlabel(
         "candidates in the order of entering, ✓ = right; dot: mean, bar: ± deviation", fontsize=12
     )
+    return figure
+
+
+@house_style
+def attention_figure(pairs: Mapping[str, pd.DataFrame]) -> HouseFigure:
+    """A panel per way to start the attention: each candidate word's weights over the question."""
+    words = next(iter(pairs.values()))
+    figure = new_figure(1.5 + 0.4 * len(words.columns), 0.8 + 0.42 * len(words) * len(pairs))
+    panels = figure.subplots(len(pairs), 1, sharex=True, squeeze=False)[:, 0]
+    for axes, (title, weights) in zip(panels, pairs.items(), strict=True):
+        seaborn.heatmap(
+            weights.to_numpy(),
+            ax=axes,
+            vmin=0,
+            vmax=1,
+            cmap="Blues",
+            cbar=False,
+            xticklabels=list(weights.columns),
+            yticklabels=list(weights.index),
+        )
+        axes.set_title(title)
+        axes.tick_params(axis="y", rotation=0, length=0)
+    panels[-1].tick_params(axis="x", rotation=60)
+    panels[-1].set_xlabel("words of the candidate (each column of weights sums to 1)")
     return figure
 
 

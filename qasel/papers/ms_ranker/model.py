@@ -14,7 +14,7 @@ from torch.nn import functional as F
 
 from qasel.layers import masked_max, masked_softmax, on_real
 from qasel.layers.pair_encoder import PairEncoder
-from qasel.layers.recurrent import all_states
+from qasel.layers.recurrent import bidirectional
 from qasel.text.encoders import Encoder
 from qasel.training.batching import Batch, Tile
 
@@ -43,7 +43,7 @@ class BiGRU(nn.Module):
 
     def forward(self, words: Tensor, length: Tensor) -> tuple[Tensor, Tensor]:
         """Words `[S, L, size]` → states `[S, L, 2d]`, 0 at padding, and last states `[S, 2d]`."""
-        return all_states(self.gru, words, length)
+        return bidirectional(self.gru, words, length)
 
 
 class Reader(nn.Module, ABC):

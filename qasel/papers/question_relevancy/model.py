@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from qasel.layers.recurrent import last_states
+from qasel.layers.recurrent import bidirectional
 from qasel.text import Vectors, Vocabulary, tokenize
 from qasel.training.batching import Sentences
 
@@ -170,4 +170,4 @@ def _encoded(lstm: nn.LSTM, texts: Texts | None, numbers: Tensor | None) -> Tens
     """The top layer's last states both ways, `[pairs, 2 hidden]`; each text is read once."""
     assert texts is not None and numbers is not None  # noqa: PT018
     different, place = numbers.unique(return_inverse=True)
-    return last_states(lstm, *texts.words(different))[place]
+    return bidirectional(lstm, *texts.words(different))[1][place]

@@ -74,7 +74,7 @@ class _GRUCell:
 
     @staticmethod
     def forward(given: Tensor, hidden: Tensor, before: Tensor) -> _Step:
-        """The words' and the state's part of the gates → the next state, and what backward needs."""
+        """The next state, and what `backward` needs, from both parts of the gates."""
         size = before.shape[-1]
         reset, update = (
             hidden[..., : 2 * size].add_(given[..., : 2 * size]).sigmoid_().chunk(2, dim=-1)

@@ -8,17 +8,17 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import torch
+from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 from tqdm.auto import tqdm
 
 from qasel.errors import QaselError
 from qasel.onednn import by_onednn
 from qasel.text.features.pairs import memory
-from qasel.text.tokens import PADDING
 
 STANDIN = "all-MiniLM-L6-v2"
 """Short name of the encoder that a Python package carries, for where no hub can be reached."""
@@ -143,56 +143,23 @@ def _fetched(hub: ModuleType, name: str) -> Path:
     return Path(hub.snapshot_download(name, allow_patterns=_FILES))
 
 
-@dataclass(frozen=True)
-class Frame:
-    """`parts[0] text₁ parts[1]`, or `parts[0] text₁ parts[1] text₂ parts[2]`.
-
-    `parts` are piece numbers; `part_types` the token type of each of them, `text_types` those of
-    the texts' pieces; `typed` says whether the tokenizer gives token types at all.
-    """
-
-    parts: tuple[tuple[int, ...], ...]
-    part_types: tuple[tuple[int, ...], ...]
-    text_types: tuple[int, ...]
-    typed: bool
-
-    @property
-    def specials(self) -> int:
-        """How many special tokens there are."""
-        return sum(map(len, self.parts))
-
-
-def frame_of(tokenizer: Any, texts: int) -> Frame:
-    """The frame of one or two texts, read off what a (fast) tokenizer makes of short ones."""
-    encoding = tokenizer(*["a"] * texts)
-    numbers = encoding["input_ids"]
-    types = encoding.get("token_type_ids", [0] * len(numbers))
-    parts: list[list[int]] = [[] for _ in range(texts + 1)]
-    part_types: list[list[int]] = [[] for _ in range(texts + 1)]
-    text_types = [0] * texts
-    part = 0
-    for number, kind, owner in zip(numbers, types, encoding.sequence_ids(0), strict=True):
-        if owner is None:
-            parts[part].append(number)
-            part_types[part].append(kind)
-        else:
-            part = owner + 1
-            text_types[owner] = kind
-    return Frame(
-        tuple(map(tuple, parts)),
-        tuple(map(tuple, part_types)),
-        tuple(text_types),
-        "token_type_ids" in encoding,
-    )
-
-
 if TYPE_CHECKING:
-    from transformers import PreTrainedModel, PreTrainedTokenizerFast
+    from transformers import BatchEncoding, PreTrainedModel, PreTrainedTokenizerFast
 
-FAMILIES = ("bert", "distilbert", "electra", "roberta", "xlm-roberta")
+FAMILIES = (
+    "albert",
+    "bert",
+    "deberta-v2",
+    "distilbert",
+    "electra",
+    "modernbert",
+    "mpnet",
+    "roberta",
+    "xlm-roberta",
+)
 """Model families that are known to work, as `model_type` in a config.json has them."""
 
-_AFTER_PADDING = ("roberta", "xlm-roberta")
+_AFTER_PADDING = ("mpnet", "roberta", "xlm-roberta")
 """Families whose positions are counted from the padding's number on, and so are fewer."""
 
 
@@ -215,8 +182,6 @@ class Encoder:
 
         Raises `QaselError` for weights that cannot be read or do not fit.
         """
-        import torch
-
         library = quiet("transformers")
         # What a file lacks is drawn at random, if only a pooler: leave the caller's seed alone.
         with torch.random.fork_rng(devices=[]):
@@ -224,7 +189,6 @@ class Encoder:
                 model, report = library.AutoModel.from_pretrained(
                     self.folder,
                     dtype=torch.float32,
-                    attn_implementation="sdpa",
                     use_safetensors=True,
                     local_files_only=True,
                     trust_remote_code=False,
@@ -239,25 +203,50 @@ class Encoder:
             model.pooler = None
         return model
 
-    @cached_property
-    def alone(self) -> Frame:
-        """The special tokens around a single text."""
-        return frame_of(self.tokenizer, 1)
+    def pieces(
+        self,
+        texts: Sequence[str],
+        candidates: Sequence[str] | None = None,
+        longest: int | None = None,
+    ) -> "BatchEncoding":
+        """Texts, or pairs of question and candidate, as the tokenizer makes them.
 
-    @cached_property
-    def pair(self) -> Frame:
-        """The special tokens around a question and a candidate."""
-        return frame_of(self.tokenizer, 2)
-
-    @property
-    def padding(self) -> int:
-        """The number of the tokenizer's padding token (which need not be `PADDING`)."""
-        return self.tokenizer.pad_token_id
+        Special tokens are in place. A row has at most `longest` pieces (at most, and by default,
+        what the encoder can read): the longer text of a pair is cut first. Raises `QaselError`
+        where `longest` leaves no room for a piece of each text of a pair.
+        """
+        longest = min(longest or self.longest, self.longest)
+        specials = self.tokenizer.num_special_tokens_to_add(pair=True)
+        if candidates is not None and longest < specials + 2:
+            raise QaselError(
+                f"{longest} pieces are too few for a pair: {specials} are special tokens; "
+                f"give {specials + 2}"
+            )
+        return self.tokenizer(
+            list(texts), candidates, truncation=True, max_length=longest, verbose=False
+        )
 
     @cached_property
     def fingerprint(self) -> str:
         """sha256 over everything in the folder that a result depends on."""
         return _digest(self.folder, ("*.json", "*.txt", "*.safetensors"))
+
+
+class Pieces(NamedTuple):
+    """Rows for a transformer, `[rows, longest]` each; `real` is where there is no padding."""
+
+    numbers: Tensor
+    types: Tensor
+    real: Tensor
+
+
+def span(rows: "BatchEncoding", row: int, text: int) -> tuple[int, int]:
+    """Where in a row its last text, number `text`, begins, and how many pieces it has.
+
+    An empty text has one, the special token that follows it, so that no attention is over nothing.
+    """
+    owners = rows.sequence_ids(row)
+    return (owners.index(text), owners.count(text)) if text in owners else (len(owners) - 1, 1)
 
 
 def load_encoder(name: str) -> Encoder:
@@ -280,7 +269,7 @@ def load_encoder(name: str) -> Encoder:
         positions -= tokenizer.pad_token_id + 1
     longest = min(positions, tokenizer.model_max_length)
     encoder = Encoder(name, folder, tokenizer, longest, config["hidden_size"])
-    if not all(encoder.alone.parts) or not all(encoder.pair.parts):
+    if tokenizer.num_special_tokens_to_add(pair=True) < 3:
         raise _refused(folder, "its tokenizer does not make [CLS] question [SEP] candidate [SEP]")
     return encoder
 
@@ -320,43 +309,14 @@ def _tokenizer(folder: Path) -> "PreTrainedTokenizerFast":
         raise _refused(folder, f"unreadable tokenizer ({one_line(error)})") from error
     if not tokenizer.is_fast:
         raise _refused(folder, "it has no fast tokenizer (tokenizer.json)")
-    # An empty text is kept as the number PADDING, which must not be a word's.
-    if tokenizer.pad_token_id is None or PADDING not in tokenizer.all_special_ids:
-        raise _refused(folder, "its tokenizer needs a padding token, and a special token first")
+    if tokenizer.pad_token_id is None:
+        raise _refused(folder, "its tokenizer needs a padding token")
     return tokenizer
 
 
 def _refused(folder: Path, reason: str) -> QaselError:
     wanted = "expected config.json, model.safetensors and tokenizer.json of a BERT-family encoder"
     return QaselError(f"{folder} is not an encoder: {reason}; {wanted}")
-
-
-class Subwords:
-    """Numbers of texts by the tokenizer of an encoder, without special tokens.
-
-    A text is cut to what the encoder can read of it at once. An empty one has no pieces.
-    """
-
-    def __init__(self, encoder: Encoder) -> None:
-        self.encoder = encoder
-        self.longest = encoder.longest - encoder.alone.specials
-
-    def numbers(self, text: str) -> list[int]:
-        """The numbers of a text's pieces."""
-        return self.numbers_of([text])[0]
-
-    def numbers_of(self, texts: Sequence[str]) -> list[list[int]]:
-        """The numbers of many texts' pieces, in one go."""
-        if not texts:
-            return []
-        found = self.encoder.tokenizer(
-            list(texts),
-            add_special_tokens=False,
-            return_attention_mask=False,
-            return_token_type_ids=False,
-            verbose=False,
-        )
-        return [row[: self.longest] for row in found["input_ids"]]
 
 
 VERSION = 1
@@ -386,7 +346,7 @@ def contextual_vectors(
     batch: int = 64,
     device: torch.device | str = "cpu",
 ) -> ContextualVectors:
-    """Vectors of the pieces of texts (those of `Subwords`) by an encoder.
+    """Vectors of the pieces of texts by an encoder.
 
     Every text is read on its own. Special tokens have no rows, but an empty text has one, that
     of the special token which follows it, as in batching. `batch` texts are read at once on
@@ -411,9 +371,9 @@ def _vectors(
     device: str,
 ) -> tuple[np.ndarray, np.ndarray]:
     """The matrix, one text after the other, and where each text's rows end, padding's first."""
-    before, after = encoder.alone.parts
-    rows = [[*before, *row, *after] for row in Subwords(encoder).numbers_of(texts)]
-    length = np.array([max(len(r) - encoder.alone.specials, 1) for r in rows], dtype=np.int64)
+    encoded = encoder.pieces(texts)
+    rows = encoded["input_ids"]
+    start, length = np.array([span(encoded, row, 0) for row in range(len(rows))]).T
     ends = np.cumsum([1, *length])
     found = np.zeros((ends[-1], encoder.size), dtype=np.float16)
     model = encoder.model().eval().to(device)
@@ -422,13 +382,15 @@ def _vectors(
         for first in range(0, len(rows), batch):
             some = order[first : first + batch]
             chosen = [torch.tensor(rows[i]) for i in some]
-            numbers = pad_sequence(chosen, batch_first=True, padding_value=encoder.padding)
+            numbers = pad_sequence(
+                chosen, batch_first=True, padding_value=encoder.tokenizer.pad_token_id
+            )
             sizes = torch.tensor([len(row) for row in chosen])
             mask = (torch.arange(numbers.shape[1]) < sizes[:, None]).long()
             with by_onednn():
                 states = model(input_ids=numbers.to(device), attention_mask=mask.to(device))
             states = states.last_hidden_state.half().cpu().numpy()
             for i, state in zip(some, states, strict=True):
-                found[ends[i] : ends[i + 1]] = state[len(before) :][: length[i]]
+                found[ends[i] : ends[i + 1]] = state[start[i] :][: length[i]]
             bar.update(len(some))
     return found, ends

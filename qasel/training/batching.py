@@ -6,22 +6,23 @@ longest sentence. A question is encoded once for the tile, not once a pair.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import ClassVar, Protocol
+from typing import Any, ClassVar, Protocol
 
 import torch
 from torch import Tensor
 
 from qasel.datasets.base import Split
 from qasel.text import PADDING
+from qasel.text.encoders import Encoder, Pieces, span
 
 TILE_PAIRS = {"cpu": 64, "cuda": 512}
 """Pairs a tile: small ones pad less, large ones keep a GPU busy."""
 
 
 class Numbering(Protocol):
-    """What turns texts into numbers: a `Vocabulary`, `Subwords` or `ContextualVectors`."""
+    """What turns texts into numbers: a `Vocabulary` or `ContextualVectors`."""
 
     def numbers_of(self, texts: Sequence[str]) -> list[list[int]]:
         """The numbers of each text, none for an empty one."""
@@ -39,7 +40,11 @@ class Sentences:
     @classmethod
     def encode(cls, texts: list[str], vocabulary: Numbering, device: torch.device) -> "Sentences":
         """Tokenise and number the texts; an empty one becomes a single padding word."""
-        rows = [row or [PADDING] for row in vocabulary.numbers_of(texts)]
+        return cls.of([row or [PADDING] for row in vocabulary.numbers_of(texts)], device)
+
+    @classmethod
+    def of(cls, rows: list[list[int]], device: torch.device) -> "Sentences":
+        """Rows of numbers, none of them empty."""
         length = torch.tensor([len(row) for row in rows])
         tokens = torch.tensor([number for row in rows for number in row])
         start = length.cumsum(0) - length
@@ -90,12 +95,12 @@ class Batch:
 
     `labels` and `mask` are `[questions, candidates]`; `slot` `[pairs]` says where in them
     (flattened) the pairs of the tiles, one after the other, belong; `index` `[questions]` are
-    the questions' numbers in the split. `vectors` `[numbers, size]` are those of the split, where
-    it has its own (see `EncodedSplit`).
+    the questions' numbers in the split. Tiles are `Tile`s, or those of a `PairedSplit`. `vectors`
+    `[numbers, size]` are those of the split, where it has its own (see `EncodedSplit`).
     """
 
     index: Tensor
-    tiles: tuple[Tile, ...]
+    tiles: tuple[Any, ...]
     slot: Tensor
     labels: Tensor
     mask: Tensor
@@ -119,16 +124,15 @@ class EncodedSplit:
     def __init__(
         self,
         split: Split,
-        vocabulary: Numbering,
+        vocabulary: Any,
         device: torch.device,
         vectors: Tensor | None = None,
     ) -> None:
         self.split = split
         self.device = device
         self.vectors = None if vectors is None else vectors.to(device)
-        self.questions = Sentences.encode([q.text for q in split], vocabulary, device)
         candidates = [candidate for q in split for candidate in q.candidates]
-        self.answers = Sentences.encode([c.text for c in candidates], vocabulary, device)
+        self._encode([q.text for q in split], [c.text for c in candidates], vocabulary)
         self.count = torch.tensor([len(q.candidates) for q in split], device=device)
         self.first = self.count.cumsum(0) - self.count
         # Unknown labels count as 0: they are never read when only ranking.
@@ -137,6 +141,10 @@ class EncodedSplit:
 
     def __len__(self) -> int:
         return len(self.split)
+
+    def _encode(self, questions: list[str], answers: list[str], vocabulary: Numbering) -> None:
+        self.questions = Sentences.encode(questions, vocabulary, self.device)
+        self.answers = Sentences.encode(answers, vocabulary, self.device)
 
     @cached_property
     def sizes(self) -> Tensor:
@@ -177,12 +185,14 @@ class EncodedSplit:
         tiles, order = [], []
         for chosen in self._tile_slots(slot, pair):
             rows, question_of = (chosen // mask.shape[1]).unique(return_inverse=True)
-            question, question_length = self.questions.padded(index[rows])
-            answer, answer_length = self.answers.padded(pair.flatten()[chosen])
-            tiles.append(Tile(question, question_length, question_of, answer, answer_length))
+            tiles.append(self._tile(index[rows], question_of, pair.flatten()[chosen]))
             order.append(chosen)
         labels = torch.where(mask, self.labels[pair], 0.0)
         return Batch(index, tuple(tiles), torch.cat(order), labels, mask, self.vectors)
+
+    def _tile(self, questions: Tensor, question_of: Tensor, pairs: Tensor) -> Any:
+        """The tile of some questions and pairs, by their numbers in the split."""
+        return Tile(*self.questions.padded(questions), question_of, *self.answers.padded(pairs))
 
     def _tile_slots(self, slot: Tensor, pair: Tensor) -> tuple[Tensor, ...]:
         """Slots of the pairs, sorted by size and cut into tiles."""
@@ -191,16 +201,73 @@ class EncodedSplit:
         return by_size.tensor_split(-(-len(slot) // self.tile_pairs[self.device.type]))
 
 
-class PairedSplit(EncodedSplit):
-    """A split whose tiles hold pairs of about the same length, question and candidate together.
+@dataclass(frozen=True)
+class PairTile:
+    """Some pairs of a batch as a transformer reads them: `pairs` `[pairs, n]`.
 
-    A transformer reads them as one row, and computes as much at padding as anywhere else: tiles
-    are small (docs/notes/yardsticks.md).
+    A pair's candidate has `candidate_length` `[pairs]` pieces from `candidate_start` on. `question`
+    `[questions, m]` are the questions read alone; pair i belongs to row `question_of[i]` of them.
+    """
+
+    pairs: Pieces
+    candidate_start: Tensor
+    candidate_length: Tensor
+    question: Pieces
+    question_of: Tensor
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """What a tokenizer makes of texts, ragged: piece numbers, and token types."""
+
+    numbers: Sentences
+    types: Sentences
+
+    @classmethod
+    def of(cls, encoded: Any, device: torch.device) -> "_Rows":
+        numbers = Sentences.of(encoded["input_ids"], device)
+        types = encoded.get("token_type_ids")
+        flat = [kind for row in types for kind in row] if types else [0] * len(numbers.tokens)
+        return cls(numbers, replace(numbers, tokens=torch.tensor(flat, device=device)))
+
+    def padded(self, index: Tensor) -> Pieces:
+        numbers, length = self.numbers.padded(index)
+        return Pieces(numbers, self.types.padded(index)[0], _inside(numbers, length))
+
+
+class PairedSplit(EncodedSplit):
+    """A split whose tiles (`PairTile`) hold pairs of about one length, read by an encoder.
+
+    A transformer computes as much at padding as anywhere else, so tiles are small
+    (docs/notes/yardsticks.md). A pair is cut to `longest` pieces, see `Encoder.pieces`.
     """
 
     tile_pairs: ClassVar[dict[str, int]] = {"cpu": 16, "cuda": 64}
 
+    def __init__(
+        self, split: Split, encoder: Encoder, device: torch.device, longest: int | None = None
+    ) -> None:
+        self.longest = longest
+        super().__init__(split, encoder, device)
+
+    def _encode(self, questions: list[str], answers: list[str], encoder: Encoder) -> None:  # type: ignore[override]
+        asked = [q.text for q in self.split for _ in q.candidates]
+        encoded = encoder.pieces(asked, answers, self.longest)
+        spans = [span(encoded, row, 1) for row in range(len(answers))]
+        self.start, self.length = torch.tensor(spans, device=self.device).T
+        self.pairs = _Rows.of(encoded, self.device)
+        self.alone = _Rows.of(encoder.pieces(questions), self.device)
+
     @cached_property
     def sizes(self) -> Tensor:
-        """Pieces of question and candidate, `[all pairs]`."""
-        return self.questions.length.repeat_interleave(self.count) + self.answers.length
+        """Pieces of each pair, `[all pairs]`."""
+        return self.pairs.numbers.length
+
+    def _tile(self, questions: Tensor, question_of: Tensor, pairs: Tensor) -> PairTile:
+        return PairTile(
+            self.pairs.padded(pairs),
+            self.start[pairs],
+            self.length[pairs],
+            self.alone.padded(questions),
+            question_of,
+        )

@@ -2,7 +2,7 @@
 
 import hashlib
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any, Self
@@ -18,7 +18,7 @@ from qasel.onednn import by_onednn
 from qasel.rankers import BASELINES, RandomRanker
 from qasel.rankers.base import History, as_split
 from qasel.text import Vectors, Vocabulary, tokenize
-from qasel.text.encoders import Encoder, Subwords, contextual_vectors, load_encoder, own_fingerprint
+from qasel.text.encoders import Encoder, contextual_vectors, load_encoder, own_fingerprint
 from qasel.training import checkpoint
 from qasel.training.batching import Batch, EncodedSplit, PairedSplit, Tile
 from qasel.training.devices import seed_all
@@ -133,7 +133,7 @@ class NeuralRanker(RecipeRanker):
 
     rate_name: str = "learning_rate"  # the setting of the recipe that `rate` is
     network: Any  # what `build` gives
-    vocabulary: Vocabulary | Subwords
+    vocabulary: Vocabulary  # empty where an encoder reads the texts
     encoder: Encoder | None
     learnt_from: str = ""  # a fingerprint of the data and the word vectors
 
@@ -142,7 +142,7 @@ class NeuralRanker(RecipeRanker):
         name = getattr(recipe, "encoder", "")
         self.frozen = getattr(recipe, "frozen", False)
         self.encoder = load_encoder(name) if name or self.frozen else None
-        self.vocabulary = self._numbering()
+        self.vocabulary = Vocabulary()
 
     @abstractmethod
     def build(self, vectors: Tensor) -> nn.Module:
@@ -211,7 +211,8 @@ class NeuralRanker(RecipeRanker):
 
     def prepare(self, *splits: Split) -> None:
         """Take the words of some splits and make the network, as it is before training."""
-        self.vocabulary = self._numbering(word for split in splits for word in _words(split))
+        words = () if self.encoder else (word for split in splits for word in _words(split))
+        self.vocabulary = Vocabulary(words)
         seed_all(self.recipe.seed, 0)
         matrix = torch.from_numpy(self.vectors.of(self._known()))
         self.network = self.build(matrix).to(self.device)
@@ -255,7 +256,7 @@ class NeuralRanker(RecipeRanker):
 
     def encode(self, split: Split) -> EncodedSplit:
         """A split for the trained network; words not met before get their pre-trained vectors."""
-        if isinstance(self.vocabulary, Vocabulary):
+        if not self.encoder:
             self._extend(self.vocabulary, _words(split))
         self.network.eval()
         return self._on_device(split)
@@ -269,8 +270,10 @@ class NeuralRanker(RecipeRanker):
 
     def _on_device(self, split: Split) -> EncodedSplit:
         if not (self.encoder and self.frozen):
-            kind = PairedSplit if self.encoder else EncodedSplit
-            return kind(split, self.vocabulary, self.device)
+            if self.encoder:
+                longest = getattr(self.recipe, "longest", None)
+                return PairedSplit(split, self.encoder, self.device, longest)
+            return EncodedSplit(split, self.vocabulary, self.device)
         found = contextual_vectors(self.encoder, split.texts, device=self.device)
         return EncodedSplit(split, found, self.device, torch.from_numpy(found.matrix))
 
@@ -281,18 +284,14 @@ class NeuralRanker(RecipeRanker):
 
     def restore(self, tensors: dict[str, Tensor], values: dict[str, Any]) -> None:
         """Make the network as it was saved."""
-        self.vocabulary = self._numbering(values["words"])
+        self.vocabulary = Vocabulary(values["words"])
         self.network = self.build(tensors["vectors"]).to(self.device)
         self.network.load_state_dict(tensors)
         self.network.eval()
         self.learnt_from = values.get("learnt_from", "")
 
-    def _numbering(self, words: Iterable[str] = ()) -> Vocabulary | Subwords:
-        """What turns texts into numbers: the words given, or the encoder's pieces."""
-        return Subwords(self.encoder) if self.encoder else Vocabulary(words)
-
     def _known(self) -> list[str]:
-        return self.vocabulary.words if isinstance(self.vocabulary, Vocabulary) else []
+        return [] if self.encoder else self.vocabulary.words
 
     def _extend(self, vocabulary: Vocabulary, words: list[str]) -> None:
         new = vocabulary.extend(words)

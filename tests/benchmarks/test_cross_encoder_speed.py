@@ -1,9 +1,8 @@
 """Training speed of the cross-encoder as ratios on this machine: `make bench`.
 
-The same steps with three ways to pad: every pair to the longest of its batch, tiles sorted by the
-candidate's length as other networks have them, and small tiles sorted by the whole pair's; the last
-with PyTorch's own choice of a library for products too; and against the machine's own matrix
-product. On WikiQA where `QASEL_DATA` is set, else on the sample.
+The same steps with two ways to pad: every pair to the longest of its batch, and small tiles of
+pairs sorted by length; the last with PyTorch's own choice of a library for products too; and
+against the machine's own matrix product. On WikiQA where `QASEL_DATA` is set, else on the sample.
 """
 
 import time
@@ -18,12 +17,12 @@ from qasel.errors import QaselError
 from qasel.onednn import by_onednn
 from qasel.papers.yardsticks import ranker, recipe
 from qasel.text import Vectors
-from qasel.training.batching import EncodedSplit, PairedSplit
+from qasel.training.batching import PairedSplit
 
 STEPS = 2
 
 
-class OneTile(EncodedSplit):
+class OneTile(PairedSplit):
     """All pairs of a batch in one tile."""
 
     def _tile_slots(self, slot, pair):
@@ -68,11 +67,11 @@ def test_sorted_by_length_against_padded_to_the_longest(capsys):
             return time.process_time() - started
 
     seconds, padding = {}, {}
-    for kind in (OneTile, EncodedSplit, PairedSplit):
-        split = kind(data.train, system.vocabulary, torch.device("cpu"))
+    for kind in (OneTile, PairedSplit):
+        split = kind(data.train, system.encoder, torch.device("cpu"), settings.longest)
         batches = split.batches(settings.batch, torch.Generator().manual_seed(0))
         batches = [next(batches) for _ in range(STEPS)]
-        frames = [system.network.pairs.frame(t)[0].real for b in batches for t in b.tiles]
+        frames = [t.pairs.real for b in batches for t in b.tiles]
         real = sum(int(frame.sum()) for frame in frames)
         padding[kind] = 1 - real / sum(frame.numel() for frame in frames)
         seconds[kind] = seconds_of(batches, by_onednn)
@@ -89,8 +88,7 @@ def test_sorted_by_length_against_padded_to_the_longest(capsys):
         print(
             f"\ncross-encoder (list) on {name}, {STEPS} steps, {torch.get_num_threads()} threads, "
             f"processor time and share of padding: {told}: "
-            f"{seconds[OneTile] / seconds[PairedSplit]:.1f} and "
-            f"{seconds[EncodedSplit] / seconds[PairedSplit]:.1f} times as fast, and "
+            f"{seconds[OneTile] / seconds[PairedSplit]:.1f} times as fast, and "
             f"{plain / seconds[PairedSplit]:.1f} times as with PyTorch's products; "
             f"an epoch in about {epoch:.0f} s of processor time"
             f"\nmatrix product {rate / 1e9:.0f} GFLOP/s; the encoder's products without padding "

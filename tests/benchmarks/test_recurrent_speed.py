@@ -12,7 +12,7 @@ import torch
 from torch import nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
-from qasel.layers.recurrent import all_states, last_states
+from qasel.layers.recurrent import bidirectional
 
 TEXTS, SIZE = 100, 100
 REPEATS = 8
@@ -30,14 +30,10 @@ def packed_gru(gru, words, length):
     return states
 
 
-def our_gru(gru, words, length):
-    return all_states(gru, words, length)[0]
-
-
 BOTH = {"batch_first": True, "bidirectional": True}
 KINDS = {
-    "LSTM": (nn.LSTM(SIZE, 32, 3, **BOTH), packed_lstm, last_states),
-    "GRU": (nn.GRU(SIZE, 128, **BOTH), packed_gru, our_gru),
+    "LSTM": (nn.LSTM(SIZE, 32, 3, **BOTH), packed_lstm, lambda *a: bidirectional(*a)[1]),
+    "GRU": (nn.GRU(SIZE, 128, **BOTH), packed_gru, lambda *a: bidirectional(*a)[0]),
 }
 
 

@@ -17,12 +17,12 @@ from tiny_encoders import make_encoder
 from qasel.datasets.base import Candidate, Question, Split
 from qasel.errors import QaselError
 from qasel.text import Vocabulary, tokenize
-from qasel.training.batching import EncodedSplit
+from qasel.training.batching import PairedSplit
 
 pytest.importorskip("transformers", reason="needs the extra `transformers`")
 
-from qasel.layers.pair_encoder import PairEncoder
-from qasel.text.encoders import FAMILIES, STANDIN, Subwords, contextual_vectors, load_encoder
+from qasel.layers.pair_encoder import PairEncoder, part_of
+from qasel.text.encoders import FAMILIES, STANDIN, Pieces, contextual_vectors, load_encoder
 
 CPU = torch.device("cpu")
 TEXTS = {
@@ -44,7 +44,7 @@ def as_split(texts):
 
 def tile_of(encoder, texts):
     """The one tile of some lists, and its pairs in order."""
-    data = EncodedSplit(as_split(texts), Subwords(encoder), CPU)
+    data = PairedSplit(as_split(texts), encoder, CPU)
     batch = data.batch(torch.arange(len(data)))
     (tile,) = batch.tiles
     places = [[(q, c) for c in cs] for q, cs in texts.items()]
@@ -228,19 +228,15 @@ def test_the_stand_in_reads_english():
     encoder = load_encoder(STANDIN)
     texts = ["Where is the Eiffel Tower?", "The Eiffel Tower stands in Paris.", "I like cheese."]
     reader = PairEncoder(encoder).eval()
-    numbers = Subwords(encoder).numbers_of(texts)
-    length = torch.tensor([len(n) for n in numbers])
-    rows = torch.zeros(3, int(length.max()), dtype=torch.long)
-    for row, some in zip(rows, numbers, strict=True):
-        row[: len(some)] = torch.tensor(some)
+    rows = encoder.tokenizer(texts, padding=True, return_tensors="pt")
+    pieces = Pieces(rows.input_ids, rows.token_type_ids, rows.attention_mask.bool())
     with torch.inference_mode():
-        pieces, _ = reader.encode_alone(rows, length)
-    means = pieces.states.sum(1) / length[:, None]
+        means = reader.vectors(pieces, mean=True)
     like = torch.cosine_similarity(means[0], means[1:])
     assert like[0] > like[1] + 0.3
 
 
-# --- subwords in batching --------------------------------------------------
+# --- words in batching --------------------------------------------------
 
 
 def test_words_have_the_numbers_they_had():
@@ -250,87 +246,66 @@ def test_words_have_the_numbers_they_had():
     assert vocabulary.numbers_of([text, ""]) == [vocabulary.numbers(text), []]
 
 
-def test_subwords_have_no_special_tokens_and_are_cut(encoder):
-    subwords = Subwords(encoder)
-    towers = subwords.numbers("Towers")
-    assert encoder.tokenizer.convert_ids_to_tokens(towers) == ["tower", "##s"]
-    texts = ["a tower", "", LONG * 3, "Towers"]
-    found = subwords.numbers_of(texts)
-    assert found == [subwords.numbers(text) for text in texts]
-    assert [len(row) for row in found] == [2, 0, 62, 2]
-    assert subwords.numbers_of([]) == []
-
-
 # --- pairs -----------------------------------------------------------------
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_pairs_and_texts_are_what_the_library_makes_of_them(family, tmp_path):
+@torch.inference_mode()
+def test_pairs_and_questions_are_what_the_library_makes_of_them(family, tmp_path):
     encoder = load_encoder(str(make_encoder(tmp_path, family)))
     reader, model = PairEncoder(encoder).eval(), encoder.model().eval()
     lists = TEXTS | {LONG: [LONG + " a", "a", LONG]} | {"who built ?": [LONG * 3]}
     tile, pairs = tile_of(encoder, lists)
-    with torch.inference_mode():
-        found = reader(tile)
-        alone, cls = reader.encode_alone(tile.answer, tile.answer_length)
     limits = {"truncation": True, "max_length": encoder.longest, "return_tensors": "pt"}
+    states, questions = reader(tile.pairs), reader.vectors(tile.question)
+    candidates, real = part_of(states, tile.candidate_start, tile.candidate_length)
     for i, (question, candidate) in enumerate(pairs):
         # In lists: of a lone empty candidate the library makes no pair.
         inputs = encoder.tokenizer([question], [candidate], **limits)
-        same(model, inputs, found.cls[i], (found.question, found.candidate), i)
-        same(model, encoder.tokenizer(candidate, **limits), cls[i], (alone,), i)
+        wanted = model(**inputs).last_hidden_state[0]
+        near(states[i, : len(wanted)], wanted)
+        assert int(tile.pairs.real[i].sum()) == len(wanted)
+        # Of an empty candidate: the special token that follows it.
+        owners = inputs.sequence_ids(0)
+        own = [place for place, owner in enumerate(owners) if owner == 1] or [len(owners) - 1]
+        near(candidates[i, : len(own)], wanted[own])
+        assert real[i].sum() == real[i, : len(own)].sum() == len(own)
+        assert not candidates[i, len(own) :].any()
+        alone = model(**encoder.tokenizer(question, **limits)).last_hidden_state[0, 0]
+        near(questions[tile.question_of[i]], alone)
+
+
+def near(got, wanted):
+    torch.testing.assert_close(got, wanted, atol=1e-5, rtol=0)
 
 
 @torch.inference_mode()
-def same(model, inputs, cls, texts, i):
-    """Row i of some texts' pieces, and [CLS], are the library's."""
-    states = model(**inputs).last_hidden_state[0]
-    torch.testing.assert_close(cls, states[0], atol=1e-5, rtol=0)
-    owners = inputs.sequence_ids(0)
-    for text, pieces in enumerate(texts):
-        own = [place for place, owner in enumerate(owners) if owner == text]
-        if not own:  # an empty text: the special token that follows it
-            own = [1] if text == 0 else [len(owners) - 1]
-        count = int(pieces.real[i].sum())
-        assert pieces.real[i, :count].all()
-        assert not pieces.states[i, count:].any()
-        torch.testing.assert_close(pieces.states[i, :count], states[own], atol=1e-5, rtol=0)
-
-
 def test_company_and_padding_change_nothing(encoder, reader):
     tile, pairs = tile_of(encoder, TEXTS)
-    with torch.inference_mode():
-        together = reader(tile)
-        for i, (question, candidate) in enumerate(pairs):
-            single, _ = tile_of(encoder, {question: [candidate]})
-            found = reader(single)
-            count = int(found.candidate.real.sum())
-            torch.testing.assert_close(together.cls[i], found.cls[0], atol=1e-5, rtol=0)
-            torch.testing.assert_close(
-                together.candidate.states[i, :count],
-                found.candidate.states[0, :count],
-                atol=1e-5,
-                rtol=0,
-            )
-        assert torch.equal(reader(tile).cls, together.cls)
+    together = reader(tile.pairs)
+    for i, (question, candidate) in enumerate(pairs):
+        single, _ = tile_of(encoder, {question: [candidate]})
+        found = reader(single.pairs)[0]
+        near(together[i, : len(found)], found)
+    assert torch.equal(reader(tile.pairs), together)
 
 
-def test_the_candidate_is_cut_and_the_question_keeps_its_half(encoder):
-    reader = PairEncoder(encoder, longest=13)  # a room of 10
-    question, candidate = torch.tensor([3, 3, 9, 9, 5, 0]), torch.tensor([4, 50, 50, 2, 6, 99])
-    kept = [x.tolist() for x in reader.cut(question, candidate)]
-    assert kept == [[3, 3, 5, 8, 5, 0], [4, 7, 5, 2, 5, 10]]
+def test_the_longer_text_is_cut_first(encoder):
+    short, long = "who", LONG
+    room = 10  # of 13 pieces, three are special tokens
+    for question, candidate in ((short, long), (long, short), (long, LONG * 2)):
+        owners = encoder.pieces([question], [candidate], 13).sequence_ids(0)
+        counts = owners.count(0), owners.count(1)
+        assert counts == ((1, 9) if question == short else (9, 1) if candidate == short else (5, 5))
+        assert sum(counts) == room
     with pytest.raises(QaselError, match="give 5"):
-        PairEncoder(encoder, longest=4)
-    assert PairEncoder(encoder, longest=1000).longest == 64
+        encoder.pieces(["who"], ["who"], 4)
+    assert len(encoder.pieces([LONG * 3], [LONG * 3], 1000)["input_ids"][0]) == 64
 
 
-def test_gradient_reaches_every_parameter_and_no_padding(encoder, reader):
+def test_gradient_reaches_every_parameter(encoder, reader):
     tile, _ = tile_of(encoder, TEXTS)
-    found = reader(tile)
-    alone, cls = reader.encode_alone(tile.question, tile.question_length)
-    parts = (found.cls, found.question.states, found.candidate.states, alone.states, cls)
-    sum(part.square().sum() for part in parts).backward()
+    (reader(tile.pairs).square().sum() + reader.vectors(tile.question).square().sum()).backward()
     gradients = {name: p.grad for name, p in reader.named_parameters()}
     assert all(g is not None and g.isfinite().all() and g.any() for g in gradients.values())
 
@@ -340,9 +315,10 @@ def test_weights_survive_a_state_dict(encoder, reader, folder):
         reader.model.embeddings.LayerNorm.bias += 1
     other = PairEncoder(load_encoder(str(folder))).eval()
     other.load_state_dict(reader.state_dict())
+    assert all(name.startswith("model.") for name in reader.state_dict())
     tile, _ = tile_of(encoder, TEXTS)
     with torch.inference_mode():
-        assert torch.equal(other(tile).cls, reader(tile).cls)
+        assert torch.equal(other(tile.pairs), reader(tile.pairs))
 
 
 # --- contextual vectors ----------------------------------------------------
@@ -352,18 +328,18 @@ def test_contextual_vectors_are_the_last_layer_and_are_kept(encoder, reader, mon
     monkeypatch.setenv("QASEL_CACHE", str(tmp_path))
     texts = ["a tower", "", "who built Towers?", LONG * 3, "a tower"]
     found = contextual_vectors(encoder, texts, batch=2)
-    numbers = Subwords(encoder).numbers_of(texts)
+    numbers = [encoder.pieces([text])["input_ids"][0] for text in texts]
     places = found.numbers_of(texts)
-    assert [len(p) for p in places] == [max(len(n), 1) for n in numbers]
+    assert [len(p) for p in places] == [max(len(n) - 2, 1) for n in numbers]
     # Each different text has rows of its own; row 0 is padding's.
     assert sorted(chain(*places[:-1])) == list(range(1, len(found.matrix)))
     assert (found.matrix.dtype, found.matrix.shape[1]) == (np.float16, 16)
     assert not found.matrix[0].any()
     for row, place in zip(numbers, places, strict=True):
-        length = torch.tensor([max(len(row), 1)])
         with torch.inference_mode():
-            pieces, _ = reader.encode_alone(torch.tensor([row or [0]]), length)
-        np.testing.assert_allclose(found.matrix[place], pieces.states[0].numpy(), atol=4e-3)
+            states = reader.model(input_ids=torch.tensor([row])).last_hidden_state[0, 1:]
+        wanted = states[: len(place)].numpy()
+        np.testing.assert_allclose(found.matrix[place], wanted, atol=4e-3)
 
     def never(*args):
         raise AssertionError("read again")

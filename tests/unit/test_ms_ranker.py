@@ -26,7 +26,7 @@ from qasel.papers.ms_ranker.model import (
 from qasel.papers.ms_ranker.ranker import CollapseWarning, advantages
 from qasel.papers.ms_ranker.recipes import ABLATIONS, MAIN, PRE_RANKER
 from qasel.text import Vectors, Vocabulary, load_vectors
-from qasel.text.encoders import Subwords, load_encoder
+from qasel.text.encoders import load_encoder
 from qasel.training.batching import Batch, EncodedSplit, PairedSplit
 
 CPU = torch.device("cpu")
@@ -118,7 +118,7 @@ def test_what_a_pre_ranker_reads_is_the_match_of_the_whole_reading(tmp_path):
     encoder = load_encoder(str(make_encoder(tmp_path / "encoder")))
     torch.manual_seed(1)
     words = WordReader(5, 4, 0.5), data, torch.randn(len(vocabulary), 5)
-    pieces = PairReader(encoder), PairedSplit(split, Subwords(encoder), CPU), torch.empty(0, 0)
+    pieces = PairReader(encoder), PairedSplit(split, encoder, CPU), torch.empty(0, 0)
     for reader, read, vectors in (words, pieces):
         batch = read.batch(torch.tensor([2, 0, 1]))
         match = reader.eval()(batch, vectors).match

@@ -19,8 +19,8 @@ from qasel.papers.yardsticks.ranker import cut_lists, others
 from qasel.papers.yardsticks.recipes import BASELINES, EVIDENCE, GIVEN, SCHEMES
 from qasel.rankers import BM25, RandomRanker
 from qasel.text import Vectors
-from qasel.text.encoders import Subwords, load_encoder
-from qasel.training.batching import EncodedSplit, PairedSplit
+from qasel.text.encoders import load_encoder
+from qasel.training.batching import PairedSplit
 from qasel.training.losses import ap_loss
 from qasel.training.trainer import Schedule
 
@@ -232,7 +232,7 @@ def test_evidence_counts_nothing_before_it_has_learnt(folder):
     heads = system.network.heads
     plain = heads.own["second"]
     with torch.inference_mode():
-        pairs = torch.cat([system.network.pairs.vectors(tile, False) for tile in batch.tiles])
+        pairs = torch.cat([system.network.pairs.vectors(tile.pairs) for tile in batch.tiles])
         features = {"first": heads.own["first"](pairs).tanh(), "second": plain(pairs).tanh()}
         wanted = heads.scores("second", features, batch)
         torch.testing.assert_close(heads(pairs, batch)["second"], wanted)
@@ -243,13 +243,13 @@ def test_evidence_counts_nothing_before_it_has_learnt(folder):
 def test_a_pair_is_its_first_piece_or_the_mean_of_all(folder):
     encoder = load_encoder(folder)
     reader = PairEncoder(encoder).eval()
-    data = PairedSplit(SPLIT, Subwords(encoder), CPU)
+    data = PairedSplit(SPLIT, encoder, CPU)
     batch = data.batch(torch.arange(4))
     (tile,) = batch.tiles
     with torch.inference_mode():
-        states = reader(tile)
-        torch.testing.assert_close(reader.vectors(tile), states.cls)
-        means = batch.as_lists(reader.vectors(tile, mean=True))
+        states = reader(tile.pairs)
+        torch.testing.assert_close(reader.vectors(tile.pairs), states[:, 0])
+        means = batch.as_lists(reader.vectors(tile.pairs, mean=True))
         pieces = encoder.tokenizer(SPLIT[0].text, TEXTS[SPLIT[0].text][1], return_tensors="pt")
         alone = reader.model(**pieces).last_hidden_state[0]
     torch.testing.assert_close(means[0, 1], alone.mean(0), atol=1e-5, rtol=0)
@@ -267,16 +267,19 @@ def test_the_encoder_decides_what_is_a_pairs_vector():
 def test_tiles_hold_pairs_of_about_one_length(folder):
     encoder = load_encoder(folder)
     many = Split("many", tuple(question(i, *pair) for i, pair in enumerate([*TEXTS.items()] * 20)))
-    reader = PairEncoder(encoder)
-    size = {"paired": PairedSplit, "usual": EncodedSplit}
+
+    class Unsorted(PairedSplit):
+        def _tile_slots(self, slot, pair):
+            return slot.tensor_split(-(-len(slot) // self.tile_pairs["cpu"]))
+
     columns = {}
-    for name, kind in size.items():
-        batch = kind(many, Subwords(encoder), CPU).batch(torch.arange(80))
-        frames = [reader.frame(tile)[0] for tile in batch.tiles]
-        columns[name] = sum(frame.real.numel() for frame in frames)
-        real = sum(int(frame.real.sum()) for frame in frames)
-        assert sum(len(frame.real) for frame in frames) == many.pairs
-    assert real <= columns["paired"] < columns["usual"]
+    for kind in (PairedSplit, Unsorted):
+        batch = kind(many, encoder, CPU).batch(torch.arange(80))
+        frames = [tile.pairs.real for tile in batch.tiles]
+        columns[kind] = sum(frame.numel() for frame in frames)
+        real = sum(int(frame.sum()) for frame in frames)
+        assert sum(map(len, frames)) == many.pairs
+    assert real <= columns[PairedSplit] < columns[Unsorted]
 
 
 def test_a_cut_list_keeps_its_right_answers():
@@ -336,7 +339,7 @@ BAD = {
     "known: auto, first, mean": lambda f: recipe().change(pooling="max"),
     "setting cut": lambda f: recipe().change(cut=1),
     "setting weights": lambda f: recipe().change(weights=(1.0, 0.0, 1.0)),
-    "too few for a pair": lambda f: make(f, longest=4).prepare(SPLIT),
+    "too few for a pair": lambda f: make(f, longest=4).fit(SPLIT, SPLIT),
     "no encoder is named": lambda f: recipe().change(encoder=""),
     "is not an encoder": lambda f: make(str(sys.prefix)),
 }

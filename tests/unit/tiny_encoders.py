@@ -12,11 +12,18 @@ def make_encoder(folder: Path, family: str = "bert", seed: int = 0) -> Path:
     """Write a folder as `save_pretrained` does: two layers of size 16, 64 positions."""
     transformers = pytest.importorskip("transformers", reason="needs the extra `transformers`")
     torch.manual_seed(seed)
-    roberta = family in ("roberta", "xlm-roberta")
+    roberta = family in ("mpnet", "roberta", "xlm-roberta")
     tokenizer = _roberta_tokenizer() if roberta else _bert_tokenizer(family)
     shape = {"num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 24}
     if family == "distilbert":
         shape = {"n_layers": 2, "n_heads": 2, "hidden_dim": 24, "dim": 16}
+    if family == "albert":
+        shape |= {"embedding_size": 8, "hidden_dropout_prob": 0.1}
+    if family == "deberta-v2":
+        shape |= {"relative_attention": True, "pos_att_type": ["p2c", "c2p"], "position_buckets": 8}
+    if family == "modernbert":
+        special = {"pad": 0, "cls": 2, "bos": 2, "sep": 3, "eos": 3}
+        shape |= {f"{name}_token_id": number for name, number in special.items()}
     if family == "electra":
         shape["embedding_size"] = 8
     if roberta:
@@ -46,7 +53,7 @@ def _bert_tokenizer(family: str):
     core.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
     core.post_processor = processors.BertProcessing(("[SEP]", 3), ("[CLS]", 2))
     names = ["input_ids", "token_type_ids", "attention_mask"]
-    if family == "distilbert":
+    if family in ("distilbert", "modernbert"):
         names.remove("token_type_ids")
     return PreTrainedTokenizerFast(
         tokenizer_object=core,

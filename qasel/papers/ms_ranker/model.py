@@ -13,10 +13,10 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from qasel.layers import masked_max, masked_softmax, on_real
-from qasel.layers.pair_encoder import PairEncoder
-from qasel.layers.recurrent import all_states
+from qasel.layers.pair_encoder import PairEncoder, part_of
+from qasel.layers.recurrent import bidirectional
 from qasel.text.encoders import Encoder
-from qasel.training.batching import Batch, Tile
+from qasel.training.batching import Batch, PairTile, Tile
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class BiGRU(nn.Module):
 
     def forward(self, words: Tensor, length: Tensor) -> tuple[Tensor, Tensor]:
         """Words `[S, L, size]` → states `[S, L, 2d]`, 0 at padding, and last states `[S, 2d]`."""
-        return all_states(self.gru, words, length)
+        return bidirectional(self.gru, words, length)
 
 
 class Reader(nn.Module, ABC):
@@ -92,16 +92,16 @@ class PairReader(Reader):
         self.pairs = PairEncoder(encoder)
         self.size = encoder.size
 
-    def read(self, tile: Tile, vectors: Tensor) -> Reading:
+    def read(self, tile: PairTile, vectors: Tensor) -> Reading:  # type: ignore[override]
         """The pairs of one tile; `vectors` are not read."""
-        found = self.pairs(tile)
-        _, question = self.pairs.encode_alone(tile.question, tile.question_length)
-        words = found.candidate
-        return Reading(words.states, words.real, found.cls, question[tile.question_of], found.cls)
+        states = self.pairs(tile.pairs)
+        words, real = part_of(states, tile.candidate_start, tile.candidate_length)
+        question = self.pairs.vectors(tile.question)[tile.question_of]
+        return Reading(words, real, states[:, 0], question, states[:, 0])
 
-    def match_of(self, tile: Tile, vectors: Tensor) -> Tensor:
+    def match_of(self, tile: PairTile, vectors: Tensor) -> Tensor:  # type: ignore[override]
         """[CLS] of the pairs of one tile; their questions need not be read alone."""
-        return self.pairs.vectors(tile)
+        return self.pairs.vectors(tile.pairs)
 
 
 def scalar_product(of_both: Tensor, *others: nn.Linear) -> None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from qasel.layers.recurrent import last_states
+from qasel.layers.recurrent import bidirectional
 from qasel.text import Vectors, Vocabulary, tokenize
 from qasel.text.features.distances import Sides
 from qasel.training.batching import Sentences
@@ -165,5 +165,5 @@ class PairLSTM(nn.Module):
         for lstm, numbers in zip((self.left, self.right), sides, strict=True):
             # A text that is in several pairs is read once.
             different, place = numbers.unique(return_inverse=True)
-            encoded.append(last_states(lstm, *texts.words(different))[place])
+            encoded.append(bidirectional(lstm, *texts.words(different))[1][place])
         return torch.cat(encoded, 1)

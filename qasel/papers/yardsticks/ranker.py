@@ -31,21 +31,20 @@ class CrossEncoder(nn.Module):
         scheme: Scheme,
         *,
         averages: bool,
-        longest: int,
         dropout: float,
         evidence: bool,
     ) -> None:
         super().__init__()
         self.vectors = nn.Parameter(vectors.clone(), requires_grad=False)  # none: pieces are read
         self.averages = averages
-        self.pairs = PairEncoder(encoder, longest)
+        self.pairs = PairEncoder(encoder)
         kind = EvidenceHeads if evidence else Heads
         self.heads = kind(encoder.size, scheme, dropout)
         self.dropout = nn.Dropout(dropout)
 
     def forward(self, batch: Batch) -> dict[str, Tensor]:
         """Scores of every head, `[Q, N]`, 0 at padding."""
-        pairs = torch.cat([self.pairs.vectors(tile, self.averages) for tile in batch.tiles])
+        pairs = torch.cat([self.pairs.vectors(tile.pairs, self.averages) for tile in batch.tiles])
         return self.heads(self.dropout(pairs), batch)
 
 
@@ -160,7 +159,6 @@ class CrossEncoderRanker(neural.NeuralRanker):
             self.encoder,
             r.scheme,
             averages=r.averages,
-            longest=r.longest,
             dropout=r.dropout,
             evidence=r.variant == EVIDENCE,
         )

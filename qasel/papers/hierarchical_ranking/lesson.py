@@ -6,12 +6,11 @@ from functools import partial
 import numpy as np
 import pandas as pd
 import torch
-from matplotlib.lines import Line2D
 from torch import Tensor
 
 from qasel.datasets.base import Candidate, Dataset, Question, Split
 from qasel.errors import QaselError
-from qasel.evaluation import Run, Scores, bootstrap_interval
+from qasel.evaluation import Scores, bootstrap_interval
 from qasel.figures.charts import heatmap
 from qasel.figures.style import (
     BLUE,
@@ -191,17 +190,6 @@ def _weights(weights: pd.DataFrame, title: str) -> str:
     return svg.of_figure(heatmap(shown, shown.index, shown.columns, title=title), title)
 
 
-PICKED, RIGHT, WRONG = (
-    {"color": colour, "linewidth": width, "marker": "o", "markersize": size, "label": label}
-    for colour, width, size, label in (
-        (BLUE, 3.5, 9, "the candidate picked"),
-        (GREEN, 2, 7, "other right answers"),
-        ("#C8C8C8", 1.2, 5, "wrong ones"),
-    )
-)
-"""Lines of the slope chart."""
-
-
 class IntegrationExplorer(CandidateExplorer):
     """The candidates' places by every head of every variant, and the way of one candidate."""
 
@@ -211,81 +199,62 @@ class IntegrationExplorer(CandidateExplorer):
         if not rankers:
             raise QaselError("give at least one trained ranker to explore")
         self.rankers = dict(rankers)
-        self.leads = [(name, ranker.recipe.scheme.ranks) for name, ranker in rankers.items()]
         self._known: dict[Question, pd.DataFrame] = {}
         super().__init__(split, first=first)
 
     def places(self, question: Question) -> pd.DataFrame:
-        """The place of each candidate (by id) for each variant and head; computed once.
+        """The place of each candidate (its id) by each head, computed once; ★ where it ranks.
 
-        The last row, `AP`, has the average precisions, as text.
+        The last row, `AP`, has the average precisions as text, or dashes without a right answer.
         """
         if question not in self._known:
             one = Split("picked", (question,))
-            self._known[question] = pd.DataFrame(
-                {
-                    (name, head): {
-                        **{c: place for place, c in enumerate(run.ranking(question.id), start=1)},
-                        "AP": _precision(run, one),
-                    }
-                    for name, ranker in self.rankers.items()
-                    for head, run in ranker.rank_heads(one).items()
-                }
-            )
+            judged = question.answered and all(c.label is not None for c in question.candidates)
+            columns = {}
+            for name, ranker in self.rankers.items():
+                for head, run in ranker.rank_heads(one).items():
+                    star = " ★" if head == ranker.recipe.scheme.ranks else ""
+                    column = {c: place for place, c in enumerate(run.ranking(question.id), 1)}
+                    column["AP"] = f"{scores_of(run, one).map:.2f}" if judged else "–"
+                    columns[f"{name}\n{head}{star}"] = column
+            self._known[question] = pd.DataFrame(columns)
         return self._known[question]
 
     def picture_of(self, question: Question, candidate: Candidate) -> str:
         """The slope chart, and under it a table of all places with the average precisions."""
         places = self.places(question)
-        alternative = "Places of the candidates by each head: the table below has them as numbers"
-        chart = svg.of_figure(self._slopes(question, candidate, places), alternative)
         rows = []
-        for one in sorted(question.candidates, key=lambda c: places.loc[c.id, self.leads[-1]]):
+        for one in sorted(question.candidates, key=lambda c: places.loc[c.id].iloc[-1]):
             text = escape(one.text)
             text = f"<b>{text}</b>" if one.id == candidate.id else text
             cells = [shade(str(place), 1 / place) for place in places.loc[one.id]]
             rows.append([MARKS[one.label], text, *cells])
         rows.append(["", "average precision", *places.loc["AP"]])
-        head = [
-            f"{escape(name)}<br>{escape(level)}{' ★' if (name, level) in self.leads else ''}"
-            for name, level in places
-        ]
-        caption = "Places by each head; ★ marks the head that ranks"
-        return (
-            _heading(question, candidate) + chart + table(["", "candidate", *head], rows, caption)
+        head = ["", "candidate", *(escape(name).replace("\n", "<br>") for name in places)]
+        chart = svg.of_figure(
+            _slopes(question, candidate, places),
+            "Places of the candidates by each head: the table below has them as numbers",
         )
-
-    @house_style
-    def _slopes(
-        self, question: Question, candidate: Candidate, places: pd.DataFrame
-    ) -> HouseFigure:
-        """A line per candidate: a panel per variant with several heads, and one of all variants."""
-        panels = {name: places[name] for name in self.rankers if len(places[name].columns) > 1}
-        panels["the head that ranks"] = places[self.leads].droplevel(1, axis="columns")
-        count = len(question.candidates)
-        figure = new_figure(3.6 * len(panels), 2 + 0.25 * count)
-        grid = figure.subplots(1, len(panels), sharey=True, squeeze=False)[0]
-        # The candidate picked is drawn last, over the others; right ones over wrong ones.
-        order = sorted(question.candidates, key=lambda c: (c is candidate, c.label == 1))
-        for axes, (title, part) in zip(grid, panels.items(), strict=True):
-            for one in order:
-                kind = PICKED if one is candidate else RIGHT if one.label == 1 else WRONG
-                face = kind["color"] if one.label == 1 else "white"
-                axes.plot(range(len(part.columns)), part.loc[one.id], mfc=face, **kind)
-            names = [f"{name}\nAP {part.loc['AP', name]}" for name in part]
-            axes.set_xticks(range(len(names)), names)
-            axes.set_title(title)
-            axes.margins(x=0.15)
-        grid[0].set(ylim=(count + 0.5, 0.5), yticks=range(1, count + 1), ylabel="place")
-        handles = [Line2D([], [], **PICKED), Line2D([], [], **RIGHT)]
-        handles.append(Line2D([], [], mfc="white", **WRONG))
-        figure.legend(handles=handles, loc="outside lower center", ncols=3)
-        return figure
+        caption = "Places by each head; ★ marks the head that ranks"
+        return _heading(question, candidate) + chart + table(head, rows, caption)
 
 
-def _precision(run: Run, split: Split) -> str:
-    """The average precision of one question, or a dash where no right answer is known."""
-    (question,) = split
-    if not question.answered or any(c.label is None for c in question.candidates):
-        return "–"
-    return f"{scores_of(run, split).map:.2f}"
+@house_style
+def _slopes(question: Question, candidate: Candidate, places: pd.DataFrame) -> HouseFigure:
+    """A line per candidate from head to head, the one picked last, over the others."""
+    count = len(question.candidates)
+    figure = new_figure(max(6.0, 1.4 * len(places.columns)), 1.8 + 0.25 * count)
+    axes = figure.subplots()
+    kinds = {}
+    for one in sorted(question.candidates, key=lambda c: (c.id == candidate.id, c.label == 1)):
+        kind, colour, width = "wrong", "#C8C8C8", 1.2
+        if one.label == 1:
+            kind, colour, width = "right", GREEN, 2.0
+        if one.id == candidate.id:
+            kind, colour, width = "picked", BLUE, 3.5
+        line = {"color": colour, "linewidth": width, "marker": "o", "markersize": 3 + 2 * width}
+        face = colour if one.label == 1 else "white"
+        (kinds[kind],) = axes.plot(places.columns, places.loc[one.id], mfc=face, **line)
+    axes.set(ylim=(count + 0.5, 0.5), yticks=range(1, count + 1), ylabel="place")
+    figure.legend(kinds.values(), kinds, loc="outside lower center", ncols=3)
+    return figure

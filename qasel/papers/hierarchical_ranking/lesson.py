@@ -90,7 +90,7 @@ def scheme_table(settings: HierarchicalRecipe) -> pd.DataFrame:
             network = CompareAggregate(torch.zeros(1, 300), chosen)
         rows[name] = made | {
             "ranks": scheme.ranks,
-            "size of its r̂": network.predict[scheme.ranks][0].in_features,
+            "size of its r̂": len(scheme.sources(scheme.ranks)) * settings.feature_size,
             "parameters": sum(p.numel() for p in network.parameters() if p.requires_grad),
         }
     return pd.DataFrame.from_dict(rows, orient="index")
@@ -214,9 +214,9 @@ class IntegrationExplorer(CandidateExplorer):
             for name, ranker in self.rankers.items():
                 for head, run in ranker.rank_heads(one).items():
                     star = " ★" if head == ranker.recipe.scheme.ranks else ""
-                    column = {c: place for place, c in enumerate(run.ranking(question.id), 1)}
-                    column["AP"] = f"{scores_of(run, one).map:.2f}" if judged else "–"
-                    columns[f"{name}\n{head}{star}"] = column
+                    places = {c: place for place, c in enumerate(run.ranking(question.id), start=1)}
+                    precision = f"{scores_of(run, one).map:.2f}" if judged else "–"
+                    columns[f"{name}\n{head}{star}"] = {**places, "AP": precision}
             self._known[question] = pd.DataFrame(columns)
         return self._known[question]
 
@@ -252,9 +252,10 @@ def _slopes(question: Question, candidate: Candidate, places: pd.DataFrame) -> H
             kind, colour, width = "right", GREEN, 2.0
         if one.id == candidate.id:
             kind, colour, width = "picked", BLUE, 3.5
-        line = {"color": colour, "linewidth": width, "marker": "o", "markersize": 3 + 2 * width}
-        face = colour if one.label == 1 else "white"
-        (kinds[kind],) = axes.plot(places.columns, places.loc[one.id], mfc=face, **line)
+        (kinds[kind],) = axes.plot(
+            places.columns, places.loc[one.id], "o-", color=colour, linewidth=width,
+            markersize=3 + 2 * width, mfc=colour if one.label == 1 else "white",
+        )  # fmt: skip
     axes.set(ylim=(count + 0.5, 0.5), yticks=range(1, count + 1), ylabel="place")
     figure.legend(kinds.values(), kinds, loc="outside lower center", ncols=3)
     return figure

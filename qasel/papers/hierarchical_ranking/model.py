@@ -91,8 +91,8 @@ class CompareAggregate(nn.Module):
         ]
         questions, answers = zip(*compared, strict=True)
         words = torch.cat([*questions, *answers])
-        length = [tile.question_length[tile.question_of] for tile in batch.tiles]
-        length = torch.cat(length + [tile.answer_length for tile in batch.tiles])
+        lengths = [tile.question_length[tile.question_of] for tile in batch.tiles]
+        length = torch.cat(lengths + [tile.answer_length for tile in batch.tiles])
         # [both sides · pairs, kernels, heads, channels]: the convolution's columns go by kernel.
         parts = self.aggregate(words, length).unflatten(1, (self.kernels, self.heads, -1))
         question, answer = parts.transpose(1, 2).flatten(2).chunk(2)

@@ -6,7 +6,6 @@ from functools import partial
 import numpy as np
 import pandas as pd
 import torch
-from torch import Tensor
 
 from qasel.datasets.base import Candidate, Dataset, Question, Split
 from qasel.errors import QaselError
@@ -26,7 +25,7 @@ from qasel.papers.hierarchical_ranking.model import CompareAggregate
 from qasel.papers.hierarchical_ranking.ranker import HierarchicalRanker
 from qasel.papers.hierarchical_ranking.recipes import PAPER, SCHEMES, HierarchicalRecipe
 from qasel.text import tokenize
-from qasel.training.losses import LEVELS, list_loss, pair_loss, point_loss
+from qasel.training.losses import LEVELS
 from qasel.widgets import svg
 from qasel.widgets.base import MARKS, CandidateExplorer, escape, shade, table
 from qasel.widgets.ranking import scores_of
@@ -96,28 +95,14 @@ def scheme_table(settings: HierarchicalRecipe) -> pd.DataFrame:
     return pd.DataFrame.from_dict(rows, orient="index")
 
 
-def pulls(scores: Tensor, labels: Tensor, margin: float) -> pd.DataFrame:
-    """How each loss wants to move each score of one list `[1, candidates]`: −∂loss/∂score."""
-    mask = torch.ones_like(labels, dtype=torch.bool)
-    leaf = scores.clone().requires_grad_()
-    losses = {
-        "point": point_loss(leaf, labels, mask),
-        "pair, all": pair_loss(leaf, labels, mask, margin, "all"),
-        "pair, hardest": pair_loss(leaf, labels, mask, margin, "hardest"),
-        "list": list_loss(leaf, labels, mask),
-    }
-    moves = {name: 0.0 - torch.autograd.grad(loss, leaf)[0][0] for name, loss in losses.items()}
-    return pd.DataFrame(moves)
-
-
 @house_style
-def pull_figure(moves: pd.DataFrame, names: Iterable[str]) -> HouseFigure:
-    """A panel per loss: up is where the loss wants a candidate's score to go."""
-    names = list(names)
+def pull_figure(moves: pd.DataFrame) -> HouseFigure:
+    """A panel per loss (column), a bar per candidate: up is where the loss wants its score."""
     figure = new_figure(11, 3.4)
     panels = figure.subplots(1, len(moves.columns), sharex=True)
+    shades = [INK if name.endswith("✓") else GREY for name in moves.index]
     for axes, (loss, heights) in zip(panels, moves.items(), strict=True):
-        axes.bar(names, heights, color=[INK if name.endswith("✓") else GREY for name in names])
+        axes.bar(moves.index, heights, color=shades)
         axes.set_title(loss)
     panels[0].set_ylabel("−∂loss/∂score")
     figure.supxlabel("candidates by score, ✓ = right; bars upwards: the score should rise")

@@ -295,11 +295,14 @@ def schemes(layout: Sequence[Sequence[str]] = LAYOUT) -> HouseFigure:
 
 def table(runs: pd.DataFrame | None, name: str) -> HouseFigure | None:
     """One table of the paper, its own rows: its numbers against ours."""
-
-    def own(frame: pd.DataFrame) -> pd.DataFrame:
-        return frame[frame["row"].isin(SCHEMES)]
-
-    return table_figure(ROOM, runs, name, TABLES[name], own, name_vectors=True)
+    return table_figure(
+        ROOM,
+        runs,
+        name,
+        TABLES[name],
+        keep=lambda frame: frame[frame["row"].isin(SCHEMES)],
+        name_vectors=True,
+    )
 
 
 def list_loss(runs: pd.DataFrame | None = None) -> HouseFigure | None:

@@ -129,8 +129,6 @@ def untrained(ranker: NeuralRanker, split: Split) -> NeuralRanker:
 
 
 def shapes(**tensors: Tensor) -> pd.DataFrame:
-    """Names and shapes of tensors, one a line."""
-    return pd.DataFrame(
-        [(name, list(tensor.shape)) for name, tensor in tensors.items()],
-        columns=["tensor", "shape"],
-    ).set_index("tensor")
+    """Names and shapes of tensors, one per line."""
+    found = {name: list(tensor.shape) for name, tensor in tensors.items()}
+    return pd.Series(found, name="shape").rename_axis("tensor").to_frame()

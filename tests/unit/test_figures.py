@@ -228,12 +228,13 @@ def test_dev_beside_test_needs_some_runs():
         one.scores["dev"]["map"] = 0.9 - place / 100  # the better on test, the worse on dev
     figure = dev_and_test(runs_of(rows))
     assert [axes.get_title(loc="left") for axes in figure.axes] == ["WikiQA"]
-    (told,) = claims.judged_by_dev(runs_of(rows))
-    assert "10 runs, whose test MAP spans 0.090" in told
-    assert "(Spearman): -1.00 (p = 0.00" in told
-    assert "MAP (0.900, PRI(list)) has a test MAP of 0.700; 9 of the others are above" in told
+    found = claims.judged_by_dev(runs_of(rows)).loc["WikiQA"]
+    assert (found["runs"], found["best on dev"], found["better on test"]) == (10, "PRI(list)", 9)
+    assert found["rank correlation"] == pytest.approx(-1)
+    maps = found[["span of test MAP", "its dev MAP", "its test MAP"]].astype(float)
+    assert maps.tolist() == pytest.approx([0.09, 0.9, 0.7])
     assert dev_and_test(runs_of(rows[1:])) is None
-    assert claims.judged_by_dev(runs_of(rows[1:])) == ["There are too few runs yet."]
+    assert claims.judged_by_dev(runs_of(rows[1:])).empty
 
 
 def test_tables_and_dev_curves_of_a_ledger():

@@ -41,18 +41,9 @@ def make_model(variant="PRI(list)", k_max=0, **more):
     vocabulary = Vocabulary(words)
     vectors = torch.randn(len(vocabulary), 5)
     vectors[0] = 0
-    model = CompareAggregate(
-        vectors,
-        SCHEMES[variant],
-        hidden=4,
-        channels=3,
-        kernels=(1, 2, 3),
-        wide=False,
-        k_max=k_max,
-        dropout=0.3,
-        train_vectors=True,
-        **more,
-    )
+    sizes = {"hidden": 4, "channels": 3, "kernels": (1, 2, 3), "dropout": 0.3}
+    settings = recipe(variant).change(wide=False, k_max=k_max, **sizes, **more)
+    model = CompareAggregate(vectors, settings)
     return model.eval(), vocabulary, split
 
 
@@ -149,17 +140,7 @@ def test_every_head_has_the_width_that_its_reading_needs():
 
 def test_paper_shapes():
     settings = recipe("PRI(list)", "wikiqa")
-    model = CompareAggregate(
-        torch.zeros(10, 300),
-        settings.scheme,
-        hidden=settings.hidden,
-        channels=settings.channels,
-        kernels=settings.kernels,
-        wide=settings.wide,
-        k_max=settings.k_max,
-        dropout=settings.dropout,
-        train_vectors=True,
-    )
+    model = CompareAggregate(torch.zeros(10, 300), settings)
     # r = [r^q; r^a]: two sides of five kernels of 150 channels.
     assert model.predict["point"][0].in_features == 2 * 5 * 150
     taps = sum(c.weight.numel() for c in model.aggregate.convolutions)

@@ -1,12 +1,11 @@
 """The explorers of paper 1 on a tiny untrained network, and what its notebook counts."""
 
 import dataclasses
-import re
 
 import numpy as np
 import pytest
 import torch
-from explorers import write_own
+from explorers import tables, write_own
 from ledger_rows import runs_of
 
 from qasel.datasets.base import Candidate, Question, Split
@@ -25,7 +24,7 @@ from qasel.results.compare import (
 )
 from qasel.results.ledger import Row
 from qasel.results.tables import beside
-from qasel.text import Vectors
+from qasel.text import Vectors, tokenize
 from qasel.widgets.base import OWN
 from qasel.widgets.live import LiveCurves
 
@@ -141,30 +140,28 @@ def test_an_unfinished_question_asks_for_more(explorer):
 
 
 def test_weights_of_both_directions_sum_to_one(attention):
-    numbers = [
-        [float(f"0{cell}") if cell.startswith(".") else float(cell) for cell in cells]
-        for cells in (
-            re.findall(r"<td[^>]*>(1\.00|\.\d\d)</td>", row)
-            for row in attention.picture.value.split("<tr>")
-        )
-        if cells
-    ]
-    rows = numbers[: len(numbers) // 2]
-    columns = np.array(numbers[len(numbers) // 2 :])
-    assert [sum(row) for row in rows] == pytest.approx([1] * len(rows), abs=0.03)
-    assert columns.sum(0) == pytest.approx(np.ones(columns.shape[1]), abs=0.03)
+    texts = attention.question.text, attention.candidate.text
+    asked, told = map(list, map(tokenize, texts))
+    over_answer, over_question = attention.ranker.attention(*texts)
+    for weights, rows, columns in ((over_answer, asked, told), (over_question, told, asked)):
+        assert (list(weights.index), list(weights.columns)) == (rows, columns)
+        assert weights.sum(axis=1).to_numpy() == pytest.approx(np.ones(len(rows)))
+    assert attention.picture.value.count("<img") == 2
 
 
 def test_places_and_precisions_are_those_of_the_runs(integration):
-    runs = integration.runs(integration.question)
-    assert list(runs) == [
-        ("CA(list)", "list"),
-        *(("MTL(list)", level) for level in ("point", "pair", "list")),
-        *(("PRI(list)", level) for level in ("point", "pair", "list")),
+    places = integration.places(integration.question)
+    assert list(places) == [
+        "CA(list)\nlist ★",
+        *("MTL(list)\npoint", "MTL(list)\npair", "MTL(list)\nlist ★"),
+        *("PRI(list)\npoint", "PRI(list)\npair", "PRI(list)\nlist ★"),
     ]
     assert integration.picture.value.count("★") == 3 + 1  # three heads, and the caption
-    place = runs["CA(list)", "list"].ranking("q0").index("c0-1") + 1
-    assert f"{1 / place:.2f}" in integration.picture.value
+    assert sorted(places.iloc[:-1, 0]) == [1, 2, 3]
+    place = places.loc["c0-1", "CA(list)\nlist ★"]
+    assert places.loc["AP", "CA(list)\nlist ★"] == f"{1 / place:.2f}"
+    (_, _, _, last) = tables(integration)[0]
+    assert last[2:] == places.loc["AP"].tolist()
 
 
 def test_integration_needs_a_ranker(split):
@@ -258,7 +255,8 @@ def test_claims_without_runs():
     frame = claims.claims(runs_of([]))
     assert set(frame["verdict"]) == {"not run"}
     assert summary(frame) == f"{len(frame)} comparisons, 0 of them run by us."
-    assert all("not run" in told for told in claims.convergence(runs_of([])))
+    for table in (claims.convergence, claims.together, claims.judged_by_dev, claims.pair_level):
+        assert table(runs_of([])).empty
 
 
 def test_claims_are_judged_by_the_runs():
@@ -281,35 +279,16 @@ def test_claims_are_judged_by_the_runs():
     text = claims_table(found)
     assert "| --: |" in text
     assert "measure" not in text, "MAP in every line"
-    (wikiqa, _) = claims.convergence(runs_of(rows))
-    assert "in 2 of the 2 epochs that all runs went through, so it falls faster" in wikiqa
-    assert wikiqa.endswith(
-        "does not need fewer epochs. Of the paper's two findings one comes back."
-    )
-
-
-def test_levels_or_size_is_told_from_the_runs():
-    rows = [make_row("PRI(list)", seed, [0.9] * 20) for seed in (0, 1)]
-    rows += [make_row("PRI(all list)", seed, [0.5] * 20) for seed in (1, 0)]
-    wikiqa, trecqa = claims.ablation(runs_of(rows))
-    told = "same graph: +0.400 ± 0.000 (clearly the paper's way; p = 0.000, 2 seeds)."
-    assert told in wikiqa
-    assert "without the point level: not run yet." in wikiqa
-    assert wikiqa.endswith("So the levels help beyond the size of the network.")
-    assert trecqa == "**TREC-QA**: not run yet."
-    del rows[2]  # one run of each is not enough
-    assert "do not show that the levels help" in claims.ablation(runs_of(rows))[0]
-    rows[2] = make_row("PRI(list) w/o pair-level", 0, [0.9] * 20)
-    assert claims.ablation(runs_of(rows))[0].endswith("the levels or the size is open here.")
-
-
-def test_the_answer_has_means_and_a_verdict():
-    rows = [make_row("PRI(list)", seed, [0.9] * 20) for seed in (0, 1)]
-    rows += [make_row("CA(list)", seed, [0.5] * 20) for seed in (0, 1)]
-    text = claims.answer(runs_of(rows))
-    assert "| PRI(list) | point, pair, list | 0.900 ± 0.000 | 2 | – | 0 |" in text
-    assert text.endswith("Hearing all three helps clearly in 1 of these 1 comparisons.")
-    assert claims.answer(runs_of([])).endswith("None of them has been compared yet.")
+    found = claims.convergence(runs_of(rows))
+    assert found.to_dict("index") == {
+        "WikiQA": {
+            "epochs": 2,
+            "PRI(list) lower in": 2,
+            "best epoch, PRI(list)": 2.0,
+            "best epoch, CA(list)": 2.0,
+            "runs": "2 and 2",
+        }
+    }
 
 
 def test_a_claim_of_less_is_seen_from_the_papers_side():

@@ -4,36 +4,25 @@ from pathlib import Path
 
 from qasel.papers.hierarchical_ranking.ranker import HierarchicalRanker
 from qasel.papers.hierarchical_ranking.recipes import (
-    BEYOND,
     MAIN,
     SCHEMES,
+    VARIANTS,
     HierarchicalRecipe,
     recipe,
 )
 from qasel.results import Room
 
-VARIANTS = tuple(SCHEMES | BEYOND)
-ranker = HierarchicalRanker
-load = HierarchicalRanker.load
-
 __all__ = [
-    "MAIN",
-    "ROOM",
-    "SCHEMES",
-    "VARIANTS",
-    "HierarchicalRanker",
-    "HierarchicalRecipe",
-    "recipe",
-]
-
+    "MAIN", "ROOM", "SCHEMES", "VARIANTS", "HierarchicalRanker", "HierarchicalRecipe", "recipe",
+]  # fmt: skip
 
 ROOM = Room(
     name="hierarchical-ranking",
     title="Hierarchical Ranking for Answer Selection (Gao et al. 2020)",
-    variants=VARIANTS,
+    variants=tuple(VARIANTS),
     main=MAIN,
     recipe=recipe,
-    ranker=ranker,
-    load=load,
+    ranker=HierarchicalRanker,
+    load=HierarchicalRanker.load,
     published=Path(__file__).with_name("published.csv"),
 )

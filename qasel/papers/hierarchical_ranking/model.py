@@ -1,7 +1,7 @@
 """The compare-aggregate backbone with its heads (equations 1-7), padding masked throughout.
 
-Shapes: P pairs of a tile, n words of a question, m of an answer, d numbers a
-word vector, h hidden, K kernels of c channels each, H heads.
+Shapes: P pairs of a tile, n words of a question, m of an answer, word vectors of size d, hidden
+states of size h, K kernels of c channels each, H heads.
 """
 
 import torch
@@ -10,12 +10,12 @@ from torch.utils.checkpoint import checkpoint
 
 from qasel.layers import masked_softmax
 from qasel.layers.convolution import MaxOverTime
+from qasel.papers.hierarchical_ranking.recipes import HierarchicalRecipe
 from qasel.training.batching import Batch, Tile
-from qasel.training.losses import Scheme
 
 RECOMPUTE = 800
-"""Pairs a batch above which encoding and attention are computed anew in the backward pass
-rather than kept: TREC-QA's lists would fill the memory otherwise. The numbers are the same."""
+"""Pairs per batch above which the backward pass computes encoding and attention again rather than
+keep them: TREC-QA's lists would fill the memory otherwise. The numbers are the same."""
 
 
 def clipped_softmax(scores: Tensor, mask: Tensor, k: int) -> Tensor:
@@ -30,47 +30,30 @@ def clipped_softmax(scores: Tensor, mask: Tensor, k: int) -> Tensor:
     return masked_softmax(scores, mask)
 
 
-ACTIVATIONS = {"relu": nn.ReLU, "tanh": nn.Tanh}
-
-
 class CompareAggregate(nn.Module):
-    """One model for every variant: the backbone and the heads of a `Scheme`."""
+    """One model for every variant: the backbone and the heads of the recipe's `Scheme`.
 
-    def __init__(
-        self,
-        vectors: Tensor,
-        scheme: Scheme,
-        *,
-        hidden: int,
-        channels: int,
-        kernels: tuple[int, ...],
-        wide: bool,
-        k_max: int,
-        dropout: float,
-        train_vectors: bool,
-        pair_head: str = "relu",
-    ) -> None:
+    `vectors` `[words, d]` are the word vectors, trained if they have a learning rate.
+    """
+
+    def __init__(self, vectors: Tensor, recipe: HierarchicalRecipe) -> None:
         super().__init__()
-        self.scheme = scheme
-        self.k_max = k_max
-        self.kernels, self.heads = len(kernels), len(scheme.heads)
-        self.vectors = nn.Parameter(vectors.clone(), requires_grad=train_vectors)
-        self.gates = nn.Linear(vectors.shape[1], 2 * hidden)
+        self.scheme, self.k_max = recipe.scheme, recipe.k_max
+        self.kernels, self.heads = len(recipe.kernels), len(self.scheme.heads)
+        self.vectors = nn.Parameter(vectors.clone(), requires_grad=recipe.vectors_rate > 0)
+        self.gates = nn.Linear(vectors.shape[1], 2 * recipe.hidden)
         # All heads look at the same words, so one convolution serves them all.
-        self.aggregate = MaxOverTime(hidden, channels * len(scheme.heads), kernels, wide=wide)
-        self.dropout = nn.Dropout(dropout)
-        size = 2 * len(kernels) * channels
-        self.predict = nn.ModuleDict(
-            {
-                head.name: nn.Sequential(
-                    nn.Linear(size * len(scheme.sources(head.name)), hidden),
-                    ACTIVATIONS[pair_head if head.loss == "pair" else "relu"](),
-                    nn.Dropout(dropout),
-                    nn.Linear(hidden, 1),
-                )
-                for head in scheme.heads
-            }
-        )
+        columns = recipe.channels * self.heads
+        self.aggregate = MaxOverTime(recipe.hidden, columns, recipe.kernels, wide=recipe.wide)
+        self.dropout = nn.Dropout(recipe.dropout)
+        self.predict = nn.ModuleDict()
+        for head in self.scheme.heads:
+            self.predict[head.name] = nn.Sequential(
+                nn.Linear(recipe.feature_size * len(self.scheme.sources(head.name)), recipe.hidden),
+                nn.Tanh() if head.loss == "pair" and recipe.pair_head == "tanh" else nn.ReLU(),
+                nn.Dropout(recipe.dropout),
+                nn.Linear(recipe.hidden, 1),
+            )
 
     def encode(self, numbers: Tensor, real: Tensor) -> Tensor:
         """Equation 1: word numbers `[rows, length]` → gated vectors `[rows, length, h]`."""
@@ -85,12 +68,10 @@ class CompareAggregate(nn.Module):
         """
         question = self.encode(tile.question, tile.real_question)[tile.question_of]
         answer = self.encode(tile.answer, tile.real_answer)
-        match = question @ answer.transpose(1, 2)
+        match = question @ answer.mT
         real_question = tile.real_question[tile.question_of]
         over_answer = clipped_softmax(match, tile.real_answer[:, None, :], self.k_max)
-        over_question = clipped_softmax(
-            match.transpose(1, 2), real_question[:, None, :], self.k_max
-        )
+        over_question = clipped_softmax(match.mT, real_question[:, None, :], self.k_max)
         return question, answer, over_answer, over_question
 
     def compare(self, tile: Tile) -> tuple[Tensor, Tensor]:
@@ -108,13 +89,10 @@ class CompareAggregate(nn.Module):
             checkpoint(self.compare, tile, use_reentrant=False) if large else self.compare(tile)
             for tile in batch.tiles
         ]
-        words = torch.cat(
-            [question for question, _ in compared] + [answer for _, answer in compared]
-        )
-        length = torch.cat(
-            [tile.question_length[tile.question_of] for tile in batch.tiles]
-            + [tile.answer_length for tile in batch.tiles]
-        )
+        questions, answers = zip(*compared, strict=True)
+        words = torch.cat([*questions, *answers])
+        lengths = [tile.question_length[tile.question_of] for tile in batch.tiles]
+        length = torch.cat(lengths + [tile.answer_length for tile in batch.tiles])
         # [both sides · pairs, kernels, heads, channels]: the convolution's columns go by kernel.
         parts = self.aggregate(words, length).unflatten(1, (self.kernels, self.heads, -1))
         question, answer = parts.transpose(1, 2).flatten(2).chunk(2)

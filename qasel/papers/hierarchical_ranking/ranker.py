@@ -1,8 +1,8 @@
-"""Paper 1 as a ranker: the model, its joint loss (equation 10) and its optimiser."""
+"""Paper 1 as a ranker: the model and its joint loss (equation 10)."""
 
-from dataclasses import dataclass
+from functools import partial
 
-import numpy as np
+import pandas as pd
 import torch
 from torch import Tensor
 
@@ -16,21 +16,6 @@ from qasel.training.losses import joint_loss
 from qasel.training.neural import NeuralRanker
 
 
-@dataclass(frozen=True)
-class Attention:
-    """Co-attention of a pair: n question words, m answer words.
-
-    `over_answer` `[n, m]`: what each question word looks at in the answer;
-    `over_question` `[m, n]`: what each answer word looks at in the question.
-    Rows sum to 1.
-    """
-
-    question: tuple[str, ...]
-    answer: tuple[str, ...]
-    over_answer: np.ndarray
-    over_question: np.ndarray
-
-
 class HierarchicalRanker(NeuralRanker):
     """Any variant of paper 1."""
 
@@ -40,10 +25,7 @@ class HierarchicalRanker(NeuralRanker):
 
     def build(self, vectors: Tensor) -> CompareAggregate:
         """The backbone with the variant's heads."""
-        r = self.recipe
-        names = {"hidden", "channels", "kernels", "wide", "k_max", "dropout", "pair_head"}
-        sizes = r.model_dump(include=names)
-        return CompareAggregate(vectors, r.scheme, train_vectors=r.vectors_rate > 0, **sizes)
+        return CompareAggregate(vectors, self.recipe)
 
     def losses(self, batch: Batch) -> dict[str, Tensor]:
         """The loss of each head, and their weighted sum (equation 10)."""
@@ -54,24 +36,29 @@ class HierarchicalRanker(NeuralRanker):
 
     def scores(self, batch: Batch) -> Tensor:
         """Scores of the head that ranks."""
-        return self.network(batch)[self.recipe.scheme.ranks]
+        return self._scores_of(self.recipe.scheme.ranks, batch)
+
+    def _scores_of(self, head: str, batch: Batch) -> Tensor:
+        return self.network(batch)[head]
 
     def rank_heads(self, split: Split) -> dict[str, Run]:
         """One run a head, by name: how each level of ranking orders the candidates."""
         data = self.encode(split)
-
-        def run_of(name: str) -> Run:
-            return self.run_of(data, lambda batch: self.network(batch)[name], name)
-
-        return {head.name: run_of(head.name) for head in self.recipe.scheme.heads}
+        return {
+            head.name: self.run_of(data, partial(self._scores_of, head.name), head.name)
+            for head in self.recipe.scheme.heads
+        }
 
     @torch.inference_mode()
-    def attention(self, question: str, answer: str) -> Attention:
-        """The co-attention of one pair, typed or taken from the data (equations 2 and 3)."""
+    def attention(self, question: str, answer: str) -> tuple[pd.DataFrame, pd.DataFrame]:
+        """The co-attention weights of one pair of texts (equations 2 and 3); rows sum to 1.
+
+        What each question word looks at in the answer, `[question words, answer words]`, and what
+        each answer word looks at in the question, `[answer words, question words]`.
+        """
         _, _, over_answer, over_question = self.network.attend(self.pair(question, answer))
-        return Attention(
-            tokenize(question),
-            tokenize(answer),
-            over_answer[0].float().cpu().numpy(),
-            over_question[0].float().cpu().numpy(),
+        asked, told = tokenize(question), tokenize(answer)
+        return (
+            pd.DataFrame(over_answer[0].float().cpu().numpy(), asked, told),
+            pd.DataFrame(over_question[0].float().cpu().numpy(), told, asked),
         )

@@ -51,7 +51,7 @@ BEYOND: dict[str, Scheme] = {
     ),
 }
 """Not in the paper: CA(list) and PRI(list) with the list level trained for AP itself."""
-
+VARIANTS = SCHEMES | BEYOND
 
 PAPER = "hierarchical-ranking"
 MAIN = "PRI(list)"
@@ -68,7 +68,7 @@ class HierarchicalRecipe(Recipe):
     added: ClassVar = {"pair_head": "relu"}
 
     paper: str = PAPER
-    variant: Annotated[str, one_of(SCHEMES | BEYOND)]
+    variant: Annotated[str, one_of(VARIANTS)]
     hidden: Count = 300
     channels: Count = 150
     kernels: Annotated[Numbers[Count], Field(min_length=1)] = (1, 2, 3, 4, 5)
@@ -91,7 +91,12 @@ class HierarchicalRecipe(Recipe):
     @property
     def scheme(self) -> Scheme:
         """The heads of this variant."""
-        return (SCHEMES | BEYOND)[self.variant]
+        return VARIANTS[self.variant]
+
+    @property
+    def feature_size(self) -> int:
+        """Size of a head's own matching vector r = [r^q; r^a]."""
+        return 2 * len(self.kernels) * self.channels
 
 
 K_MAX = 5
@@ -129,21 +134,14 @@ def recipe(
     TREC-QA has its own settings; any other data set gets those of WikiQA. The
     vectors default to GloVe 6B 100d (the paper's 840B 300d go by their name).
     """
-    settings: dict = {
-        "protocol": usual_protocol(dataset),
-        "vectors": vectors or usual_vectors(dataset),
-    }
-    if dataset != "trecqa":
-        settings |= _WIKIQA
+    settings: dict = {} if dataset == "trecqa" else dict(_WIKIQA)
+    settings["protocol"] = usual_protocol(dataset)
+    settings["vectors"] = vectors or usual_vectors(dataset)
     if variant == "DCA":
         settings["k_max"] = K_MAX
-    if dataset == "trecqa" and _has_pair_head(variant):
+    heads = VARIANTS[variant].heads if variant in VARIANTS else ()
+    if dataset == "trecqa" and any(head.loss == "pair" for head in heads):
         settings["pair_head"] = "tanh"
     if scale == "quick":
         settings |= QUICK
     return HierarchicalRecipe(variant=variant, dataset=dataset, scale=scale, seed=seed, **settings)
-
-
-def _has_pair_head(variant: str) -> bool:
-    scheme = (SCHEMES | BEYOND).get(variant)
-    return scheme is not None and any(head.loss == "pair" for head in scheme.heads)

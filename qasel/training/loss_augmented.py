@@ -1,4 +1,4 @@
-"""The ranking of a list that violates AP most, exactly: an interleaving of two sorted stacks.
+"""Loss-augmented inference for AP: the ranking of a list that violates it most, and the hinge.
 
 Objective of a ranking r of N candidates, P of them positive, with scores s and
 position weights v that do not increase (v_1 ≥ … ≥ v_N ≥ 0):
@@ -11,85 +11,39 @@ stacks. The p-th positive, at rank j, costs (j − p) / (j P) of AP (one minus
 the precision there, over P), whatever stands elsewhere. So the best
 interleaving is a longest path over (positives placed, negatives placed):
 exact in O(P (N − P)) time, where trying all takes binomial(N, P) steps.
+Haponchyk and Moschitti (2019, section 4.2) enumerate, or search greedily.
 
 Among equally good rankings the one with positives as low as possible is taken.
 A list without positives or without negatives has no AP to lose: it is sorted
 by score. Scores must be finite.
 """
 
+import math
+from collections.abc import Sequence
+from typing import Literal
+
 import numpy as np
 from numba import njit, prange
+
+from qasel.errors import QaselError
+
+Method = Literal["exact", "greedy", "enumerate"]
+MOST = 20_000_000
+"""Interleavings that `enumerate` is willing to try."""
+
+
+@njit(cache=True)
+def harmonic(size):  # pragma: no cover
+    """Position weights v_j = 1 / j (Haponchyk and Moschitti), `[size]`."""
+    return 1.0 / np.arange(1, size + 1)
 
 
 @njit(cache=True)
 def stacks(scores, positive):  # pragma: no cover
     """Numbers of the positives, then of the negatives, each by falling score, `[N]`; and P."""
     order = np.argsort(-scores, kind="mergesort")
-    sorted_ = np.empty(len(scores), np.int64)
-    count = 0
-    for i in order:
-        if positive[i]:
-            sorted_[count] = i
-            count += 1
-    k = count
-    for i in order:
-        if not positive[i]:
-            sorted_[k] = i
-            k += 1
-    return sorted_, count
-
-
-@njit(cache=True)
-def grid(scores, sorted_, count, weights, scale):  # pragma: no cover
-    """The dynamic programme: best objective of every state, `[P + 1, N − P + 1]`.
-
-    State (p, n) has the p best positives and the n best negatives on the first p + n ranks.
-    """
-    others = len(sorted_) - count
-    best = np.empty((count + 1, others + 1))
-    best[0, 0] = 0.0
-    for p in range(count + 1):
-        for n in range(others + 1):
-            if p + n == 0:
-                continue
-            rank = p + n
-            value = -np.inf
-            if p > 0:
-                gain = scale * n / (rank * count)
-                value = best[p - 1, n] + weights[rank - 1] * scores[sorted_[p - 1]] + gain
-            if n > 0:
-                other = best[p, n - 1] + weights[rank - 1] * scores[sorted_[count + n - 1]]
-                value = max(value, other)
-            best[p, n] = value
-    return best
-
-
-@njit(cache=True)
-def best_ranking(scores, positive, weights, scale):  # pragma: no cover
-    """The most violating ranking (numbers of the candidates, `[N]`, best first) and its objective.
-
-    `scores` and `weights` are float `[N]`, `positive` is bool `[N]`, `scale` is C ≥ 0.
-    """
-    sorted_, count = stacks(scores, positive)
-    others = len(scores) - count
-    best = grid(scores, sorted_, count, weights, scale)
-    ranking = np.empty(len(scores), np.int64)
-    p, n = count, others
-    while p + n > 0:
-        rank = p + n
-        positive_last = n == 0
-        if p > 0 and n > 0:
-            # The same sums as in `grid`, so that equal means equal.
-            gain = scale * n / (rank * count)
-            value = best[p - 1, n] + weights[rank - 1] * scores[sorted_[p - 1]] + gain
-            positive_last = value == best[p, n]
-        if positive_last:
-            p -= 1
-            ranking[rank - 1] = sorted_[p]
-        else:
-            n -= 1
-            ranking[rank - 1] = sorted_[count + n]
-    return ranking, best[count, others]
+    relevant = positive[order]
+    return np.concatenate((order[relevant], order[~relevant])), relevant.sum()
 
 
 @njit(cache=True)
@@ -103,47 +57,214 @@ def ap_loss_of(ranking, positive):  # pragma: no cover
     return total / found if found else 0.0
 
 
-@njit(cache=True, parallel=True)
-def best_rankings(scores, positive, first, weights, scale):  # pragma: no cover
-    """`best_ranking` of Q lists that lie one after the other.
+@njit(cache=True)
+def objective_of(ranking, scores, positive, weights, scale):  # pragma: no cover
+    """`sum_j v_j s[r_j] + C (1 − AP(r))` of a given ranking."""
+    total = scale * ap_loss_of(ranking, positive)
+    for j in range(len(ranking)):
+        total += weights[j] * scores[ranking[j]]
+    return total
 
-    `scores` and `positive` are `[T]`, `first` `[Q + 1]` says where lists begin (and the last
-    ends), `weights` has at least as many entries as the longest list. Returns the rankings
-    `[T]` (numbers within each list) and the objectives `[Q]`.
+
+# A search takes `scores` and `weights` (float `[N]`), `positive` (bool `[N]`) and `scale` (C ≥ 0).
+# It returns the ranking (numbers of the candidates, `[N]`, best first) and its objective.
+
+
+@njit(cache=True)
+def grid(scores, order, count, weights, scale):  # pragma: no cover
+    """The dynamic programme: best objective of every state, `[P + 1, N − P + 1]`.
+
+    State (p, n) has the p best positives and the n best negatives on the first p + n ranks.
+    `order` and `count` are those of `stacks`. Also returns whether the last of them is a positive.
     """
-    rankings = np.empty(len(scores), np.int64)
-    objectives = np.empty(len(first) - 1)
+    shape = (count + 1, len(order) - count + 1)
+    best, ends_positive = np.zeros(shape), np.zeros(shape, np.bool_)
+    for p in range(shape[0]):
+        for n in range(shape[1]):
+            rank = p + n
+            if n > 0:
+                best[p, n] = best[p, n - 1] + weights[rank - 1] * scores[order[count + n - 1]]
+            if p > 0:
+                loss = scale * n / (rank * count)
+                value = best[p - 1, n] + weights[rank - 1] * scores[order[p - 1]] + loss
+                if n == 0 or value >= best[p, n]:
+                    best[p, n], ends_positive[p, n] = value, True
+    return best, ends_positive
+
+
+@njit(cache=True)
+def exact_search(scores, positive, weights, scale):  # pragma: no cover
+    """The most violating ranking, by dynamic programming."""
+    order, count = stacks(scores, positive)
+    best, ends_positive = grid(scores, order, count, weights, scale)
+    ranking = np.empty_like(order)
+    p, n = count, len(order) - count
+    while p + n > 0:
+        if ends_positive[p, n]:
+            p -= 1
+            ranking[p + n] = order[p]
+        else:
+            n -= 1
+            ranking[p + n] = order[count + n]
+    return ranking, best[-1, -1]
+
+
+@njit(cache=True)
+def greedy_search(scores, positive, weights, scale):  # pragma: no cover
+    """The paper's search (equations 6 and 7), from the last rank up.
+
+    At each rank the lowest positive and the lowest negative left compete, and the one that is
+    worth less there takes the place: v_j times the score, for a negative plus C times the loss
+    that it causes to the positives already below it.
+    """
+    order, count = stacks(scores, positive)
+    ranking = np.empty_like(order)
+    p, n = count, len(order) - count
+    below = 0.0  # sum of 1 / k over the positives at ranks k below this one
+    while p + n > 0:
+        rank = p + n
+        worth = weights[rank - 1] * scores[order[p - 1]] if p else np.inf
+        other = np.inf
+        if n > 0:
+            other = weights[rank - 1] * scores[order[count + n - 1]] + scale * below / max(count, 1)
+        if worth <= other:
+            p -= 1
+            ranking[p + n] = order[p]
+            below += 1.0 / rank
+        else:
+            n -= 1
+            ranking[p + n] = order[count + n]
+    return ranking, objective_of(ranking, scores, positive, weights, scale)
+
+
+@njit(cache=True)
+def enumeration(scores, positive, weights, scale):  # pragma: no cover
+    """The best of all interleavings: the paper's starred searches."""
+    order, count = stacks(scores, positive)
+    size = len(order)
+    ranks = np.arange(count)  # of the positives, from all at the top to all at the bottom
+    best, highest = order.copy(), -np.inf
+    ranking = np.empty_like(order)
+    while True:
+        p = 0
+        for j in range(size):
+            if p < count and ranks[p] == j:
+                ranking[j] = order[p]
+                p += 1
+            else:
+                ranking[j] = order[count + j - p]
+        objective = objective_of(ranking, scores, positive, weights, scale)
+        if objective >= highest:
+            highest = objective
+            best[:] = ranking
+        # The next ranks, like an odometer: the lowest positive that can move goes one down.
+        i = count - 1
+        while i >= 0 and ranks[i] == size - count + i:
+            i -= 1
+        if i < 0:
+            return best, highest
+        ranks[i:] = np.arange(ranks[i] + 1, ranks[i] + 1 + count - i)
+
+
+METHODS = {"exact": exact_search, "greedy": greedy_search, "enumerate": enumeration}
+
+
+def most_violating(
+    scores: Sequence[float] | np.ndarray,
+    labels: Sequence[int] | np.ndarray,
+    *,
+    C: float,
+    weights: Sequence[float] | np.ndarray | None = None,
+    method: Method = "exact",
+) -> tuple[np.ndarray, float]:
+    """The ranking of a list that maximises `sum_j v_j s[r_j] + C (1 − AP(r))`, and that maximum.
+
+    `scores` and `labels` (1: relevant) are `[N]`; `weights` are the v, `[N]`, at least 0 and
+    not increasing, 1 / j by default. The ranking holds the candidates' numbers, best first.
+    `exact` is a dynamic programme, O(P (N − P)); `greedy` is the paper's bottom-up search,
+    O(N log N), which may miss the maximum; `enumerate` tries all binomial(N, P) interleavings.
+    Of equally good rankings the one with the positives lower is taken. A list without
+    positives, or without negatives, is sorted by score: its loss is always 0.
+
+    Raises `QaselError` for scores that are not finite, labels that are not 0 or 1, lengths
+    that differ, weights that rise or are negative, a negative C, an unknown method, or more
+    than twenty million interleavings to try.
+    """
+    s, y = np.asarray(scores, dtype=np.float64), np.asarray(labels)
+    if s.ndim != 1 or y.shape != s.shape:
+        raise QaselError(f"scores {s.shape} and labels {y.shape}: expected equal lists")
+    if not np.isfinite(s).all():
+        raise QaselError("scores must be finite; a feature or a weight is not a number")
+    if not np.isin(y, (0, 1)).all():
+        raise QaselError("labels must be 0 or 1")
+    positive = y.astype(np.bool_)
+    v = harmonic(len(s)) if weights is None else np.asarray(weights, dtype=np.float64)
+    if v.shape != s.shape or not np.isfinite(v).all() or (v < 0).any() or (np.diff(v) > 0).any():
+        raise QaselError("weights: expected one a position, at least 0 and not increasing")
+    if not (math.isfinite(C) and C >= 0):
+        raise QaselError(f"C must be at least 0, got {C}")
+    if method not in METHODS:
+        raise QaselError(f"unknown method {method!r}; known: {', '.join(METHODS)}")
+    count = math.comb(len(s), int(positive.sum()))
+    if method == "enumerate" and count > MOST:
+        raise QaselError(f"{count:,} interleavings are too many to try; use method='exact'")
+    ranking, objective = METHODS[method](s, positive, v, float(C))
+    return ranking, float(objective)
+
+
+# Many lists at once
+
+NONE, GREEDY, EXACT, PAIRS, CORRECT = range(5)
+SEARCHES = {"none": NONE, "greedy": GREEDY, "exact": EXACT, "pairs": PAIRS}
+"""Name of what a learner searches for → its number in compiled code."""
+
+
+@njit(cache=True)
+def ranking_of(scores, positive, scale, search):  # pragma: no cover
+    """The ranking `[N]` of a list that one of the searches finds, with harmonic weights.
+
+    NONE is the model's own; CORRECT the correct ranking that it likes best (equation 3).
+    """
+    if search == CORRECT:
+        return stacks(scores, positive)[0]
+    weights = harmonic(len(scores))
+    if search == GREEDY:
+        return greedy_search(scores, positive, weights, scale)[0]
+    return exact_search(scores, positive, weights, scale if search == EXACT else 0.0)[0]
+
+
+@njit(cache=True, parallel=True)
+def position_weights(scores, positive, first, search, top):  # pragma: no cover
+    """The weight of each candidate's position in the ranking that a search finds for its list.
+
+    Q lists with T candidates lie one after the other: `scores` and `positive` are `[T]`, `first`
+    `[Q + 1]` is where lists begin (and the last ends). The search has C = 1. With `top`, only the
+    first P positions have a weight (P: positives of the list), to keep positives and negatives in
+    balance (section 4.1). Returns the weights `[T]` and 1 − AP of the rankings `[Q]`.
+    """
+    weights = np.zeros(len(scores))
+    losses = np.zeros(len(first) - 1)
     for q in prange(len(first) - 1):
         a, b = first[q], first[q + 1]
-        ranking, objective = best_ranking(scores[a:b], positive[a:b], weights[: b - a], scale)
-        rankings[a:b] = ranking
-        objectives[q] = objective
-    return rankings, objectives
+        relevant = positive[a:b]
+        ranking = ranking_of(scores[a:b], relevant, 1.0, search)
+        v = harmonic(b - a)
+        for j in range(relevant.sum() if top else b - a):
+            weights[a + ranking[j]] = v[j]
+        losses[q] = ap_loss_of(ranking, relevant)
+    return weights, losses
 
 
-@njit(cache=True, parallel=True)
-def structured_hinge(scores, positive, first, weights, scale):  # pragma: no cover
-    """Objective of the most violating ranking less that of the best correct one, a list.
+def structured_hinge(
+    scores: np.ndarray, positive: np.ndarray, first: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Objective of the most violating ranking less that of the best correct one, per list.
 
-    The structured hinge loss that bounds C (1 − AP) from above. Arguments as in
-    `best_rankings`. Returns its values `[Q]` and its gradient by the scores `[T]`: what a
-    candidate's position weighs in the one ranking less what it weighs in the other.
+    The structured hinge loss that bounds 1 − AP from above, with C = 1 and harmonic weights.
+    Arguments as in `position_weights`. Returns its values `[Q]` and its gradient with respect to
+    the scores `[T]`: a candidate's weight in the one ranking less that in the other.
     """
-    values = np.empty(len(first) - 1)
-    gradient = np.zeros(len(scores))
-    for q in prange(len(first) - 1):
-        a, b = first[q], first[q + 1]
-        s = scores[a:b]
-        ranking, objective = best_ranking(s, positive[a:b], weights[: b - a], scale)
-        correct, _ = stacks(s, positive[a:b])
-        for j in range(b - a):
-            gradient[a + ranking[j]] += weights[j]
-            gradient[a + correct[j]] -= weights[j]
-            objective -= weights[j] * s[correct[j]]
-        values[q] = objective
-    return values, gradient
-
-
-def harmonic(size: int) -> np.ndarray:
-    """Position weights v_j = 1 / j (Haponchyk and Moschitti), `[size]`."""
-    return 1.0 / np.arange(1, size + 1)
+    violating, losses = position_weights(scores, positive, first, EXACT, False)
+    correct, _ = position_weights(scores, positive, first, CORRECT, False)
+    gradient = violating - correct
+    return losses + np.add.reduceat(gradient * scores, first[:-1]), gradient

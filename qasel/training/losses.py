@@ -14,7 +14,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from qasel.errors import QaselError
-from qasel.training.loss_augmented import harmonic, structured_hinge
+from qasel.training.loss_augmented import structured_hinge
 
 
 def point_loss(scores: Tensor, labels: Tensor, mask: Tensor, **_: Any) -> Tensor:
@@ -87,8 +87,6 @@ def ap_loss(scores: Tensor, labels: Tensor, mask: Tensor, **_: Any) -> Tensor:
         real.detach().double().cpu().numpy(),
         (labels[mask] > 0.5).cpu().numpy(),
         first.cpu().numpy(),
-        harmonic(scores.shape[1]),
-        1.0,
     )
     # A function with this value and this gradient: the rankings are constants to autograd.
     moved = (real * torch.from_numpy(gradient).to(real)).sum()

@@ -14,8 +14,6 @@ from qasel.evaluation import Run
 from qasel.papers.latent_structured import PairCNN, StructuredRanker, lesson, load, ranker, recipe
 from qasel.papers.latent_structured.cnn import PairNetwork
 from qasel.papers.latent_structured.learners import (
-    CORRECT,
-    EXACT,
     Cuts,
     KernelSvm,
     Lists,
@@ -24,14 +22,13 @@ from qasel.papers.latent_structured.learners import (
     one_epoch,
     perceptron,
     structural_svm,
-    top_rankings,
 )
 from qasel.papers.latent_structured.recipes import FOLDS, fold_of
 from qasel.text import Vectors, Vocabulary, tokenize
 from qasel.text.features import documents
 from qasel.training import checkpoint
 from qasel.training.batching import EncodedSplit
-from qasel.training.loss_augmented import harmonic
+from qasel.training.loss_augmented import CORRECT, EXACT, position_weights
 
 CPU = torch.device("cpu")
 
@@ -72,7 +69,7 @@ def test_one_step_of_the_perceptron_by_hand():
     # w += 1 · (1, 0) + 1/2 · (0, 1) − 1 · (0, 1) − 1/2 · (1, 0).
     features, positive = np.eye(2), np.array([True, False])
     weights, total = np.zeros(2), np.zeros(2)
-    arguments = (features, positive, np.array([0, 2]), np.array([0]), harmonic(2))
+    arguments = (features, positive, np.array([0, 2]), np.array([0]))
     updates = one_epoch(*arguments, 0.0, EXACT, weights, total)
     assert updates == 1
     assert weights.tolist() == [0.5, -0.5]
@@ -106,8 +103,8 @@ def test_cutting_planes_reach_the_minimum():
     _, lists = toy(20)
 
     def find(weights, search=EXACT):
-        arguments = (lists.positive, lists.first, lists.positions, search)
-        found, losses = top_rankings(lists.features @ weights, *arguments)
+        arguments = (lists.positive, lists.first, search, True)
+        found, losses = position_weights(lists.features @ weights, *arguments)
         return found @ lists.features / len(lists), float(losses.mean())
 
     correct, _ = find(np.zeros(3), CORRECT)
@@ -212,10 +209,8 @@ def test_a_window_may_start_before_its_sentence_and_end_after_it():
     )
     vocabulary = Vocabulary(word for text in split.texts for word in tokenize(text))
     torch.manual_seed(1)
-    network = PairNetwork(
-        torch.randn(len(vocabulary), 3), filters=6, width=4, overlap=2, hidden=3, dropout=0.0,
-        train_vectors=False,
-    )  # fmt: skip
+    sizes = recipe("CNN").change(filters=6, width=4, overlap=2, hidden=3)
+    network = PairNetwork(torch.randn(len(vocabulary), 3), sizes)
     batch = next(EncodedSplit(split, vocabulary, CPU).batches(2))
     found = batch.as_lists(network.sentences(batch))
 

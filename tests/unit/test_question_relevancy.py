@@ -42,7 +42,6 @@ from qasel.text.features.distances import (
     VERSION,
     distances,
     distances_by_name,
-    tfidf_distances,
 )
 from qasel.text.vectors import CONTEXTS
 
@@ -258,8 +257,8 @@ def test_the_distances_are_those_of_the_recipe():
     model = ranker(settings, VECTORS, CPU)
     pair, model.corpus = (["red cat"], ["blue cat"]), ("red cat", "a dog")
     found = model.features(pair)
-    weighted, sets = tfidf_distances(*pair, model.corpus), distances(*pair, VECTORS)
-    expected = np.hstack([weighted[:, 4:], sets[:, 13:]])
+    table = distances(*pair, VECTORS, model.corpus)
+    expected = np.hstack([table[:, 18:], table[:, 13:14]])
     assert found.numpy() == pytest.approx(expected, abs=1e-6)
 
 
@@ -294,15 +293,13 @@ def test_vectors_from_contexts_go_with_the_model(tmp_path):
     assert kept.rank(data.test).scores == model.rank(data.test).scores
 
 
-@pytest.mark.parametrize("name", ["distances", "tfidf_distances"])
-def test_the_cache_goes_by_the_version_of_the_distances(name, monkeypatch):
+def test_the_cache_goes_by_the_version_of_the_distances(monkeypatch):
     settings = recipe(OURS[0]).change(words="all")
     model = ranker(settings, VECTORS, CPU)
     model.corpus = ("red cat", "blue cat")
     pair = ["red cat"], ["blue cat"]
     before = model.features(pair)
-    made = getattr(by_name, name)
-    monkeypatch.setattr(by_name, name, lambda *given, **named: made(*given, **named) + 1)
+    monkeypatch.setattr(by_name, "distances", lambda *given, **how: distances(*given, **how) + 1)
     assert torch.equal(model.features(pair), before)
     monkeypatch.setattr(by_name, "VERSION", VERSION + 1)
     assert not torch.equal(model.features(pair), before)
@@ -319,7 +316,7 @@ def test_idf_is_that_of_the_training_pairs_wherever_the_model_goes(tmp_path):
     second.fit(other, toy("dev", 3), None, None, {"QA": OTHER})
     asked = [question.text for question in train]
     given = [candidate.text for question in train for candidate in question.candidates]
-    expected = tfidf_distances(*pair, asked + given)
+    expected = distances(*pair, VECTORS, asked + given)[:, len(NAMES) :]
     chosen = distances_by_name(TFIDF_NAMES[::-1], pair, VECTORS, asked + given)
     np.testing.assert_array_equal(chosen, expected[:, ::-1])
     with pytest.raises(QaselError, match="unknown distance 'cosine'"):

@@ -11,14 +11,19 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 
 from qasel.datasets import load_dataset
 from qasel.errors import QaselError
-from qasel.text import tokenize
+from qasel.text import Vectors, tokenize
 from qasel.text.features import distances as bags
-from qasel.text.features.distances import TFIDF_NAMES, TRIGRAMS, tfidf_distances
+from qasel.text.features.distances import NAMES, TFIDF_NAMES, TRIGRAMS, distances
 
 CORPUS = ["a", "a b", "a"]
 """Two different texts: idf of a is ln(3/3) + 1, of b ln(3/2) + 1, of all others ln 3 + 1."""
 FAR = -math.log(0.01)
 """The Bhattacharyya distance where nothing is shared."""
+
+
+def tfidf_distances(left, right, corpus, **how):
+    """The distances of tf-idf vectors alone, `[pairs, len(TFIDF_NAMES)]`."""
+    return distances(left, right, Vectors.empty("none"), corpus, **how)[:, len(NAMES) :]
 
 
 def test_by_hand():

@@ -90,7 +90,7 @@ def test_where_greedy_leaves_the_optimum():
             )
 
         lost = [rank for rank in range(5, 0, -1) if reach(rank) < highest - 1e-9]
-        best = grid(scores, *stacks(scores, labels == 1), harmonic(5), C)
+        best, _ = grid(scores, *stacks(scores, labels == 1), harmonic(5), C)
         assert lost_at(best, terms) == (lost[0] if lost else None)
         left += bool(lost)
     assert 5 < left < 35

@@ -3,10 +3,10 @@
 from pathlib import Path
 
 from qasel.papers.latent_structured.cnn import PairCNN
-from qasel.papers.latent_structured.inference import most_violating
 from qasel.papers.latent_structured.ranker import StructuredRanker
 from qasel.papers.latent_structured.recipes import CNN, MAIN, VARIANTS, recipe
 from qasel.results import Room
+from qasel.training.loss_augmented import most_violating
 from qasel.training.neural import by_variant
 
 __all__ = [

@@ -16,34 +16,25 @@ from qasel.training.trainer import Schedule
 class PairNetwork(nn.Module):
     """Two sentence encoders, and a hidden layer over both sentences' vectors.
 
-    Each word vector is followed by a few learnt numbers that say whether the word also stands
-    in the other sentence (as in Severyn and Moschitti 2016): without them neither encoder knows
-    anything of the other sentence. The convolution is wide, as theirs.
+    Each word vector is followed by a learnt embedding of whether the word also occurs in the
+    other sentence (Severyn and Moschitti 2016): without it neither encoder sees anything of the
+    other sentence. The convolution is wide, as theirs.
     """
 
-    def __init__(
-        self,
-        vectors: Tensor,
-        *,
-        filters: int,
-        width: int,
-        overlap: int,
-        hidden: int,
-        dropout: float,
-        train_vectors: bool,
-    ) -> None:
+    def __init__(self, vectors: Tensor, recipe: StructuredRecipe) -> None:
         super().__init__()
-        self.vectors = nn.Parameter(vectors.clone(), requires_grad=train_vectors)
-        self.shared = nn.Embedding(2, overlap)
-        size = vectors.shape[1] + overlap
-        self.question = MaxOverTime(size, filters, (width,), wide=True)
-        self.answer = MaxOverTime(size, filters, (width,), wide=True)
+        r = recipe
+        self.vectors = nn.Parameter(vectors.clone(), requires_grad=r.vectors_rate > 0)
+        self.shared = nn.Embedding(2, r.overlap)
+        size = vectors.shape[1] + r.overlap
+        self.question = MaxOverTime(size, r.filters, (r.width,), wide=True)
+        self.answer = MaxOverTime(size, r.filters, (r.width,), wide=True)
         self.predict = nn.Sequential(
-            nn.Dropout(dropout),
-            nn.Linear(2 * filters, hidden),
+            nn.Dropout(r.dropout),
+            nn.Linear(2 * r.filters, r.hidden),
             nn.ReLU(),
-            nn.Dropout(dropout),
-            nn.Linear(hidden, 1),
+            nn.Dropout(r.dropout),
+            nn.Linear(r.hidden, 1),
         )
 
     def sentences(self, batch: Batch) -> Tensor:
@@ -56,15 +47,10 @@ class PairNetwork(nn.Module):
         same = (numbers[:, :, None] == tile.answer[:, None, :]) & (
             real[:, :, None] & tile.real_answer[:, None, :]
         )
-        question = self._words(numbers, same.any(2), real)
-        answer = self._words(tile.answer, same.any(1), tile.real_answer)
-        return torch.cat(
-            [
-                self.question(question, tile.question_length[tile.question_of]),
-                self.answer(answer, tile.answer_length),
-            ],
-            dim=1,
-        )
+        words = self._words(numbers, same.any(2), real)
+        question = self.question(words, tile.question_length[tile.question_of])
+        words = self._words(tile.answer, same.any(1), tile.real_answer)
+        return torch.cat([question, self.answer(words, tile.answer_length)], dim=1)
 
     def _words(self, numbers: Tensor, shared: Tensor, real: Tensor) -> Tensor:
         """The real words of `[pairs, length]`, one after the other, `[words, d + overlap]`."""
@@ -84,15 +70,12 @@ class PairCNN(NeuralRanker):
 
     def build(self, vectors: Tensor) -> PairNetwork:
         """The network in the recipe's sizes."""
-        sizes = self.recipe.model_dump(include={"filters", "width", "overlap", "hidden", "dropout"})
-        return PairNetwork(vectors, train_vectors=self.recipe.vectors_rate > 0, **sizes)
+        return PairNetwork(vectors, self.recipe)
 
     def losses(self, batch: Batch) -> dict[str, Tensor]:
         """Cross entropy of each pair, a mean over the batch's pairs."""
-        scores = self.network(batch)
-        return {
-            "loss": F.binary_cross_entropy_with_logits(scores[batch.mask], batch.labels[batch.mask])
-        }
+        scores, labels = self.network(batch)[batch.mask], batch.labels[batch.mask]
+        return {"loss": F.binary_cross_entropy_with_logits(scores, labels)}
 
     def scores(self, batch: Batch) -> Tensor:
         """Log odds."""

@@ -7,9 +7,8 @@ import numpy as np
 import pandas as pd
 
 from qasel.errors import QaselError
-from qasel.papers.latent_structured.inference import most_violating
 from qasel.papers.latent_structured.lesson import greedy_steps, grid_figure, names_of, places
-from qasel.training.loss_augmented import grid, harmonic, stacks
+from qasel.training.loss_augmented import grid, harmonic, most_violating, stacks
 from qasel.widgets import svg
 from qasel.widgets.base import Explorer
 
@@ -55,7 +54,7 @@ class ViolatingExplorer(Explorer):
         greedy, objective = most_violating(scores, labels, C=C, method="greedy")
         case = scores, labels, C
         s, y = np.array(scores), np.array(labels) == 1
-        best = grid(s, *stacks(s, y), harmonic(len(s)), C)
+        best, _ = grid(s, *stacks(s, y), harmonic(len(s)), C)
         left = lost_at(best, places(greedy, *case))
         figure = svg.of_figure(
             grid_figure(*case, self.step.value),

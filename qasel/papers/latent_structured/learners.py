@@ -24,8 +24,16 @@ from sklearn.svm import SVC
 
 from qasel.datasets.base import Split
 from qasel.errors import QaselError
-from qasel.papers.latent_structured.inference import greedy_ranking
-from qasel.training.loss_augmented import ap_loss_of, best_ranking, harmonic, stacks
+from qasel.training.loss_augmented import (
+    CORRECT,
+    PAIRS,
+    SEARCHES,
+    ap_loss_of,
+    harmonic,
+    position_weights,
+    ranking_of,
+    stacks,
+)
 
 
 @dataclass(frozen=True)
@@ -63,11 +71,6 @@ class Lists:
         return len(self.first) - 1
 
     @property
-    def positions(self) -> np.ndarray:
-        """Position weights v_j = 1 / j, as many as the longest list has candidates."""
-        return harmonic(int(np.diff(self.first).max()))
-
-    @property
     def norm(self) -> float:
         """Root mean square norm of the candidates' features; 1 where all are 0."""
         return float(np.sqrt((self.features**2).sum(1).mean())) or 1.0
@@ -89,23 +92,6 @@ def first_candidates(split: Split, count: int | None) -> Split:
         chosen = tuple(c for c in question.candidates if c.place in places)
         kept.append(replace(question, candidates=chosen))
     return Split(split.name, tuple(question for question in kept if question.mixed))
-
-
-NONE, GREEDY, EXACT, PAIRS, CORRECT = range(5)
-SEARCHES = {"none": NONE, "greedy": GREEDY, "exact": EXACT, "pairs": PAIRS}
-
-
-@njit(cache=True)
-def ranking_of(scores, positive, weights, scale, search):  # pragma: no cover
-    """The ranking `[N]` of a list that one of the searches finds.
-
-    CORRECT is the correct ranking that the model likes best (equation 3).
-    """
-    if search == GREEDY:
-        return greedy_ranking(scores, positive, weights, scale)
-    if search == CORRECT:
-        return stacks(scores, positive)[0]
-    return best_ranking(scores, positive, weights, scale if search == EXACT else 0.0)[0]
 
 
 @dataclass(frozen=True)
@@ -138,10 +124,8 @@ def perceptron(
     best = Learnt(total, rows, 0, -1.0)
     for number in range(1, epochs + 1):
         order = np.random.default_rng([seed, number]).permutation(len(train))
-        updates = one_epoch(
-            train.features, train.positive, train.first, order,
-            train.positions, C, SEARCHES[search], weights, total,
-        )  # fmt: skip
+        lists = train.features, train.positive, train.first
+        updates = one_epoch(*lists, order, C, SEARCHES[search], weights, total)
         mean = total / (number * len(train))
         score = dev_map(mean)
         rows.append({"epoch": float(number), "updates": float(updates), "dev_map": score})
@@ -151,9 +135,7 @@ def perceptron(
 
 
 @njit(cache=True)
-def one_epoch(
-    features, positive, first, order, positions, scale, search, weights, total
-):  # pragma: no cover
+def one_epoch(features, positive, first, order, scale, search, weights, total):  # pragma: no cover
     """A pass over the lists in this order; returns the number of updates.
 
     `weights` `[d]` are the model's, `total` `[d]` their sum over all steps so far, both changed
@@ -164,10 +146,10 @@ def one_epoch(
         a, b = first[q], first[q + 1]
         scores = features[a:b] @ weights
         relevant = positive[a:b]
-        v = positions[: b - a]
-        ranking = ranking_of(scores, relevant, v, scale, search)
+        ranking = ranking_of(scores, relevant, scale, search)
         if ap_loss_of(ranking, relevant) > 0:
-            correct = ranking_of(scores, relevant, v, scale, CORRECT)
+            correct = ranking_of(scores, relevant, scale, CORRECT)
+            v = harmonic(b - a)
             for j in range(b - a):
                 weights += v[j] * (features[a + correct[j]] - features[a + ranking[j]])
             updates += 1
@@ -280,8 +262,7 @@ def large_margin(
         if kind == PAIRS:
             found, losses = yue_rankings(scores, train.positive, train.first)
         else:
-            arguments = (train.positive, train.first, train.positions, kind)
-            found, losses = top_rankings(scores, *arguments)
+            found, losses = position_weights(scores, train.positive, train.first, kind, True)
         return found @ train.features / len(train), float(losses.mean())
 
     def correct(weights: np.ndarray) -> np.ndarray:
@@ -309,26 +290,6 @@ def large_margin(
             break
         before = objective
     return Learnt(weights, rows, len(rows), rows[-1]["dev_map"])
-
-
-@njit(cache=True, parallel=True)
-def top_rankings(scores, positive, first, positions, search):  # pragma: no cover
-    """Coefficients `[T]` of the features of the rankings that a search finds; losses `[Q]`.
-
-    All positions count in the search (with C = 1), but only the first P of them (P: positives
-    of the list) in the features, to keep positives and negatives in balance (section 4.1).
-    """
-    coefficients = np.zeros(len(scores))
-    losses = np.zeros(len(first) - 1)
-    for q in prange(len(first) - 1):
-        a, b = first[q], first[q + 1]
-        relevant = positive[a:b]
-        v = positions[: b - a]
-        ranking = ranking_of(scores[a:b], relevant, v, 1.0, search)
-        for j in range(relevant.sum()):
-            coefficients[a + ranking[j]] = v[j]
-        losses[q] = ap_loss_of(ranking, relevant)
-    return coefficients, losses
 
 
 @njit(cache=True, parallel=True)

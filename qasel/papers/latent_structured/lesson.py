@@ -22,20 +22,29 @@ from qasel.figures.style import (
     new_figure,
 )
 from qasel.papers import lesson as shared
-from qasel.papers.latent_structured.inference import SEARCHES, Method, most_violating
 from qasel.papers.latent_structured.learners import Lists
 from qasel.papers.latent_structured.recipes import PAPER
-from qasel.training.loss_augmented import ap_loss_of, grid, harmonic, stacks, structured_hinge
+from qasel.training.loss_augmented import (
+    METHODS,
+    Method,
+    ap_loss_of,
+    grid,
+    harmonic,
+    most_violating,
+    stacks,
+    structured_hinge,
+)
 
 chosen_recipes = partial(shared.chosen_recipes, PAPER)
 
 
 def alone(split: Split, features: Sequence[np.ndarray], names: Sequence[str]) -> pd.Series:
     """MAP of ranking by each feature alone, ties against it."""
-    found = {}
-    for i, name in enumerate(names):
-        run = Run.from_scores(split, [rows[:, i] for rows in features], name)
-        found[name.replace("_", " ")] = evaluate(run, split).map
+    runs = [
+        Run.from_scores(split, [rows[:, i] for rows in features], name.replace("_", " "))
+        for i, name in enumerate(names)
+    ]
+    found = {run.tag: evaluate(run, split).map for run in runs}
     return pd.Series(found, name="MAP").sort_values(ascending=False)
 
 
@@ -118,7 +127,7 @@ def seconds(size: int, positives: int, method: str, repeats: int = 20) -> float:
     generator = np.random.default_rng(0)
     scores, labels = generator.normal(size=size), np.zeros(size, np.bool_)
     labels[generator.choice(size, positives, replace=False)] = True
-    search, weights = SEARCHES[method], harmonic(size)
+    search, weights = METHODS[method], harmonic(size)
     search(scores[:2], np.array([True, False]), weights[:2], 1.0)  # compile
     tries = timeit.repeat(lambda: search(scores, labels, weights, 1.0), number=1, repeat=repeats)
     return min(tries)
@@ -126,8 +135,7 @@ def seconds(size: int, positives: int, method: str, repeats: int = 20) -> float:
 
 def mean_hinge(w: np.ndarray, lists: Lists) -> float:
     """Mean over lists of the structured hinge: exact search, C = 1, all positions counted."""
-    arguments = (lists.positive, lists.first, lists.positions, 1.0)
-    return float(structured_hinge(lists.features @ w, *arguments)[0].mean())
+    return float(structured_hinge(lists.features @ w, lists.positive, lists.first)[0].mean())
 
 
 @house_style
@@ -141,20 +149,20 @@ def grid_figure(
     """
     s, y, size = np.asarray(scores, float), np.asarray(labels, bool), len(scores)
     order, count = stacks(s, y)
-    best = grid(s, order, count, harmonic(size), C)
+    best, _ = grid(s, order, count, harmonic(size), C)
     names = names_of(labels)
     figure = new_figure(2.0 + 1.6 * best.shape[0], 1.6 + 1.0 * best.shape[1])
     axes = figure.subplots()
     step = size if step is None else step
-    methods: tuple[tuple[Method, int, int, str, str, float], ...] = (
-        ("greedy", size - step, size, VERMILLION, "--", 0.05),
-        ("exact", 0, step, BLUE, "-", 0.0),
+    paths: tuple[tuple[Method, slice, str, str, float], ...] = (
+        ("greedy", slice(size - step, size), VERMILLION, "--", 0.05),
+        ("exact", slice(step), BLUE, "-", 0.0),
     )
-    for method, first, last, shade, style, shift in methods:
+    for method, ranks, shade, style, shift in paths:
         ranking, objective = most_violating(scores, labels, C=C, method=method)
         steps = np.cumsum([[y[i], not y[i]] for i in ranking], axis=0)
-        path = np.vstack([[0, 0], steps])[first : last + 1] + shift
-        label = f"{method}: {' '.join(names[i] for i in ranking[first:last]) or 'no rank yet'}"
+        path = np.vstack([[0, 0], steps])[ranks.start or 0 : ranks.stop + 1] + shift
+        label = f"{method}: {' '.join(names[i] for i in ranking[ranks]) or 'no rank yet'}"
         label += f"   = {objective:.3f}" if step == size else ""
         axes.plot(*path.T, style, color=shade, linewidth=4, alpha=0.8, label=label)
     for (p, n), value in np.ndenumerate(best):
@@ -163,10 +171,8 @@ def grid_figure(
     added = [f"+ {names[i]}\n({s[i]:.1f})" for i in order]
     axes.set_xticks(range(best.shape[0]), ["none", *added[:count]])
     axes.set_yticks(range(best.shape[1]), ["none", *added[count:]])
-    axes.set_xlabel("right candidates placed (score)")
-    axes.set_ylabel("wrong candidates placed (score)")
-    axes.set_xlim(-0.5, best.shape[0] - 0.5)
-    axes.set_ylim(best.shape[1] - 0.5, -0.5)
+    axes.set(xlabel="right candidates placed (score)", ylabel="wrong candidates placed (score)")
+    axes.set(xlim=(-0.5, best.shape[0] - 0.5), ylim=(best.shape[1] - 0.5, -0.5))
     axes.grid(visible=False)
     figure.legend(loc="outside lower center", ncols=1)
     return figure
@@ -187,20 +193,18 @@ def hinge_figure(features: Sequence[float], labels: Sequence[int], at: float) ->
     lines = losses[:, None] + slopes[:, None] * weights
     right = losses == 0
     violating, correct = lines.max(0), lines[right].max(0)
-    fixed = slopes[right].max() if at > 0 else slopes[right].min()
+    hinge = violating - correct
+    bound = violating - weights * (slopes[right].max() if at > 0 else slopes[right].min())
     figure = new_figure(10, 4.2)
     left, other = figure.subplots(1, 2)
     left.plot(weights, lines.T, color=GREY, linewidth=0.6, alpha=0.5)
     left.plot(weights, violating, color=BLUE, linewidth=3, label="most violating")
     left.plot(weights, correct, color=GREEN, linewidth=3, label="best correct")
-    left.set_ylabel(r"$\Delta(r) + w\,\Psi(r)$")
-    left.set_title("a line per ranking")
-    other.plot(weights, violating - correct, color=INK, linewidth=3, label="the hinge")
-    bound = violating - fixed * weights
+    left.set(title="a line per ranking", ylabel=r"$\Delta(r) + w\,\Psi(r)$")
+    other.plot(weights, hinge, color=INK, linewidth=3, label="the hinge")
     other.plot(weights, bound, "--", color=VERMILLION, label=f"CCCP's bound at w = {at:g}")
     other.plot([at], np.interp([at], weights, bound), "o", color=VERMILLION, markersize=7)
-    other.set_title("the difference of the two")
-    other.set_ylim(0.0, 1.1 * float((violating - correct).max()))
+    other.set(title="the difference of the two", ylim=(0.0, 1.1 * hinge.max()))
     for axes, place in ((left, "upper left"), (other, "lower right")):
         axes.set_xlabel("weight w of the one feature")
         axes.legend(loc=place, fontsize=10)
@@ -219,7 +223,7 @@ def lengths_figure(weights: Mapping[str, np.ndarray], lists: Lists) -> HouseFigu
         axes.plot(lengths, hinges, color=colour(name), label=f"in the direction of {name}")
         axes.plot([own], [mean_hinge(w, lists)], "o", color=colour(name), markersize=8, zorder=5)
     axes.axhline(mean_hinge(0 * w, lists), color=GREY, linewidth=1, label="at w = 0")
-    axes.set_xlabel("length of w; the dot is where the learner ends")
-    axes.set_ylabel("mean exact hinge (training)")
+    axes.set(xlabel="length of w; the dot is where the learner ends")
+    axes.set(ylabel="mean exact hinge (training)")
     axes.legend(fontsize=10)
     return figure

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Self
 
@@ -17,6 +18,7 @@ from qasel.evaluation import Run, evaluate
 from qasel.papers.latent_structured.cnn import PairCNN
 from qasel.papers.latent_structured.learners import (
     KernelSvm,
+    Learnt,
     Lists,
     first_candidates,
     large_margin,
@@ -35,15 +37,14 @@ class StructuredRanker(RecipeRanker):
     recipe_type = StructuredRecipe
     recipe: StructuredRecipe
 
-    def __init__(
-        self, recipe: StructuredRecipe, vectors: Vectors, device: torch.device | str
-    ) -> None:
-        super().__init__(recipe, vectors, device)
-        self.network: PairCNN | None = None
-        self.scale = 1.0  # what the vectors of the network are divided by
-        self.documents: tuple[str, ...] = ()
-        self.weights = np.zeros(0)
-        self.svm: KernelSvm | None = None
+    network: PairCNN | None = None
+    """Gives the features of a variant on CNN vectors."""
+    scale = 1.0
+    """What the vectors of the network are divided by."""
+    documents: tuple[str, ...] = ()
+    """Those of ESA."""
+    weights = np.zeros(0)
+    svm: KernelSvm | None = None
 
     def fit(
         self,
@@ -82,15 +83,15 @@ class StructuredRanker(RecipeRanker):
 
         r = self.recipe
         costs = r.costs if r.search != "none" else (0.0,)  # plain LSP has no loss to scale
-        found = {}
-        for cost in tqdm(costs, desc="C", unit="value", leave=False):
-            how: dict[str, Any] = {"search": r.search, "C": cost}
-            if r.learner == "lsp":
-                found[cost] = perceptron(lists, dev_map, epochs=r.epochs, seed=r.seed, **how)
-            else:
-                found[cost] = large_margin(lists, dev_map, **how)
-        chosen = max(found, key=lambda cost: found[cost].dev_map)  # the first of equals
-        best = found[chosen]
+        learn: Callable[..., Learnt] = large_margin
+        if r.learner == "lsp":
+            learn = partial(perceptron, epochs=r.epochs, seed=r.seed)
+        models = {
+            cost: learn(lists, dev_map, search=r.search, C=cost)
+            for cost in tqdm(costs, desc="C", unit="value", leave=False)
+        }
+        chosen = max(models, key=lambda cost: models[cost].dev_map)  # the first of equals
+        best = models[chosen]
         self.weights = best.weights
         if on_epoch:
             on_epoch(best.epochs)

@@ -26,13 +26,7 @@ from qasel.training.recipe import (
     usual_vectors,
 )
 
-WIKIPEDIA = "wikiqa"
-"""The collection whose candidates are articles: also those of TREC-QA's texts, which come in no
-articles of their own."""
-
-
 FOLDS = 5
-_SEED = 13
 
 
 def fold_of(splits: Mapping[str, Split], fold: int) -> dict[str, Split]:
@@ -48,7 +42,7 @@ def fold_of(splits: Mapping[str, Split], fold: int) -> dict[str, Split]:
             raise QaselError(
                 f"split {name} has {len(split)} questions that count: too few for {FOLDS} folds"
             )
-        order = np.random.default_rng(_SEED).permutation(len(split))
+        order = np.random.default_rng(13).permutation(len(split))
         inside = set(order[fold::FOLDS].tolist())
         kept = (q for i, q in enumerate(split) if (i in inside) == (name != "train"))
         folded[name] = Split(name, tuple(kept))
@@ -151,13 +145,15 @@ class StructuredRecipe(Recipe):
         without both kinds and leave them out themselves.
         """
         data = load_dataset(self.dataset, self.protocol, data_dir)
-        splits = dict(data.splits)
-        texts = () if self.on_cnn else self.articles(data_dir)
-        if self.on_cnn and self.protocol == "mixed":
-            splits["train"] = load_dataset(self.dataset, "all", data_dir).train
+        if self.on_cnn:
+            whole = (
+                load_dataset(self.dataset, "all", data_dir) if self.protocol == "mixed" else data
+            )
+            return replace(data, splits={**data.splits, "train": whole.train})
+        splits = data.splits
         if self.variant.endswith(IN_FOLDS):
             splits = fold_of(splits, self.seed)
-        return replace(data, splits=splits, articles=texts)
+        return replace(data, splits=splits, articles=self.articles(data_dir))
 
     def articles(self, data_dir: FilePath | None = None) -> tuple[str, ...]:
         """The documents of ESA: articles of a training split, or of a user's file or folder.
@@ -166,15 +162,13 @@ class StructuredRecipe(Recipe):
         any: WikiQA's has 2,118 questions, of which 857 count under `mixed`. Raises `QaselError`
         for a corpus that is missing.
         """
-        known = self.corpus in COLLECTIONS and COLLECTIONS[self.corpus].protocols
-        if self.corpus and not known:
-            return documents(self.corpus)
         name = self.corpus or self.dataset
-        kept = self.protocol if name == self.dataset else COLLECTIONS[name].default
-        if kept in QUESTION_PROTOCOLS:
-            kept = "all"
+        if self.corpus and not (name in COLLECTIONS and COLLECTIONS[name].protocols):
+            return documents(name)
+        protocol = self.protocol if name == self.dataset else COLLECTIONS[name].default
+        whole = "all" if protocol in QUESTION_PROTOCOLS else protocol
         try:
-            return documents(load_dataset(name, kept, data_dir).train)
+            return documents(load_dataset(name, whole, data_dir).train)
         except QaselError as error:
             raise QaselError(f"setting corpus: the articles of {name} serve ESA; {error}") from None
 
@@ -202,15 +196,13 @@ def recipe(
     the articles of WikiQA's training split.
     """
     usual = usual_protocol(dataset)
-    settings: dict = {"protocol": "mixed" if usual == "answered" else usual}
-    if dataset == "trecqa" or variant.startswith("SVM ") or variant == "SVM":
+    settings: dict = {"protocol": "mixed" if usual == "answered" else usual, "vectors": ""}
+    if dataset == "trecqa" or variant.split(" ")[0] == "SVM":
         settings["cut"] = 10
-    on_cnn = variant == CNN or variant.endswith(ON_CNN)
-    settings["vectors"] = ""
-    if on_cnn:
+    if variant == CNN or variant.endswith(ON_CNN):
         settings |= {"batch": BATCH, "vectors": vectors or usual_vectors(dataset)}
-    if dataset in ("wikiqa", "trecqa") and not on_cnn:
-        settings["corpus"] = WIKIPEDIA
+    elif dataset in ("wikiqa", "trecqa"):
+        settings["corpus"] = "wikiqa"  # whose candidates are articles, unlike TREC-QA's
     if scale == "quick":
         settings |= QUICK
     return StructuredRecipe(variant=variant, dataset=dataset, scale=scale, seed=seed, **settings)

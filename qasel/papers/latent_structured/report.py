@@ -1,15 +1,13 @@
-"""Paper 2: what it says of its systems and searches beside our runs, and its figures.
+"""Paper 2: its claims about systems and searches against our runs, and its figures.
 
 `runs` are the frame of `read_runs`, by default the ledger's.
 """
 
 from collections.abc import Callable
-from statistics import fmean
 
 import numpy as np
 import pandas as pd
 
-from qasel.evaluation import randomisation_test
 from qasel.figures.charts import curves
 from qasel.figures.style import HouseFigure
 from qasel.locations import DATA
@@ -17,8 +15,8 @@ from qasel.papers.latent_structured import ROOM
 from qasel.papers.latent_structured.recipes import IN_FOLDS, LEARNERS, ON_CNN
 from qasel.papers.report import drawn, table_figure
 from qasel.results import Room
-from qasel.results.compare import Claim, compared, entries, judged, significance
-from qasel.results.runs import Target, by_question, histories, read_runs, shown
+from qasel.results.compare import Claim, between, compared, entries, judged, significance
+from qasel.results.runs import Target, histories, read_runs, shown
 from qasel.results.tables import markdown_table
 
 MISSES = DATA / "greedy-misses.csv"
@@ -57,8 +55,6 @@ COMPARISONS = {
 }
 """Claim → two systems and the data; all are about MAP on test."""
 GIVEN = "given order"
-NETWORKS = ("CA(list)", "CA(ap)", "PRI(list)", "PRI(list→ap)")
-"""Networks of the first paper with its list loss, and with the hinge of this one."""
 
 
 def claims(runs: pd.DataFrame | None = None) -> pd.DataFrame:
@@ -76,47 +72,35 @@ def greedy_against_exact(runs: pd.DataFrame | None = None) -> pd.DataFrame:
 
 
 def against_given_order(runs: pd.DataFrame) -> pd.DataFrame:
-    """Test MAP on WikiQA's mixed questions: the learners on similarities beside the files' order.
+    """Test MAP on WikiQA's mixed questions: the learners on similarities against the files' order.
 
-    `runs` are those of all rooms: the order of the files is a yardstick. `difference` is to that
-    order, p that of Fisher's randomisation test over the questions, each averaged over seeds.
-    Empty without runs of that order.
+    `runs` are those of all rooms: the order of the files is a yardstick. Empty without its runs.
     """
     lines = entries(runs[runs["variant"].isin((*LEARNERS, GIVEN))])
     lines = lines[lines["target"] == Target("wikiqa", "mixed")]
     systems = dict(list(lines.groupby("system", sort=False)))
-    means = {system: by_question(group, "map") for system, group in systems.items()}
-    table = []
-    for system, values in means.items() if GIVEN in means else ():
-        mean, seeds = f"{fmean(values.values()):.3f}", len(systems[system])
-        test = randomisation_test(values, means[GIVEN])
-        beside = ("", "") if system == GIVEN else (f"{test.difference:+.3f}", f"{test.p:.3f}")
-        table.append((system, mean, *beside, seeds))
-    return pd.DataFrame(table, columns=["system", "MAP", "difference", "p", "seeds"])
+    given = systems.pop(GIVEN, lines[:0])
+    return compared(between({name: own, GIVEN: given}) for name, own in systems.items())
 
 
 def figure_1(runs: pd.DataFrame | None = None) -> str:
     """How often each perceptron is on top on dev, epoch by epoch, in sentences."""
-    found = _perceptrons(runs)
-    if len(found) < len(PERCEPTRONS):
+    systems = _perceptrons(runs)
+    if not systems:
         return "Not run for all three perceptrons yet."
-    table = np.array([np.mean(curves, axis=0) for curves in found.values()])
-    top = np.bincount(table.argmax(0), minlength=len(found))
-    parts = ", ".join(f"{name} in {count}" for name, count in zip(found, top, strict=True))
-    late = table[:, 54:].mean(1)
-    ends = ", ".join(f"{name} {value:.3f}" for name, value in zip(found, late, strict=True))
+    table = pd.DataFrame({name: np.mean(curves, axis=0) for name, curves in systems.items()})
+    top = table.idxmax(axis=1).value_counts()
+    parts = ", ".join(f"{name} in {top.get(name, 0)}" for name in table)
+    ends = ", ".join(f"{name} {value:.3f}" for name, value in table[54:].mean().items())
     return (
-        f"Highest mean dev MAP, of {table.shape[1]} epochs: {parts}. From epoch 55 on, on "
+        f"Highest mean dev MAP, of {len(table)} epochs: {parts}. From epoch 55 on, on "
         f"average: {ends}."
     )
 
 
 def _perceptrons(runs: pd.DataFrame | None) -> dict[str, list[list[float]]]:
-    """Dev MAP on WikiQA after each epoch of the perceptrons that were run."""
-    systems: dict[str, pd.DataFrame] = {}
-    for name in PERCEPTRONS:
-        systems |= shown(ROOM, "wikiqa", name, runs=runs)
-    return histories(systems, "dev_map")
+    """Dev MAP on WikiQA after each epoch of the perceptrons; empty unless all were run."""
+    return histories(shown(ROOM, "wikiqa", *PERCEPTRONS, runs=runs), "dev_map")
 
 
 def missed_table() -> str:
@@ -127,26 +111,17 @@ def missed_table() -> str:
     return markdown_table(list(frame), frame.to_numpy().tolist(), range(1, len(frame.columns)))
 
 
-def networks_table(room: Room, runs: pd.DataFrame | None = None) -> str:
-    """Test MAP and MRR of the networks of the first paper (`room`) on WikiQA, as Markdown."""
-    cells = []
-    for name in NETWORKS:
-        lines = shown(room, "wikiqa", name, runs=runs).get(name)
-        if lines is None:
-            cells.append([name, "–", "–", "0", ""])
-            continue
-        scores = [f"{lines[measure].mean():.3f}" for measure in ("map", "mrr")]
-        cells.append([name, *scores, str(len(lines)), lines["vectors"].iloc[0]])
-    return markdown_table(["network", "MAP", "MRR", "seeds", "vectors"], cells, {1, 2, 3})
-
-
 def hinge_against_list_loss(room: Room, runs: pd.DataFrame | None = None) -> pd.DataFrame:
-    """What the hinge changes in the networks' MAP on WikiQA, a line a pair that was run.
+    """What the hinge of this paper changes in the networks of the first one (`room`), on WikiQA.
 
-    `room` is that of the first paper.
+    One line per measure and pair of networks that was run.
     """
     pairs = (("CA(ap)", "CA(list)"), ("PRI(list→ap)", "PRI(list)"))
-    return compared(significance(room, "wikiqa", "map", *pair, runs) for pair in pairs)
+    return compared(
+        significance(room, "wikiqa", measure, *pair, runs)
+        for measure in ("map", "mrr")
+        for pair in pairs
+    )
 
 
 TABLES = {
@@ -180,7 +155,5 @@ def table(runs: pd.DataFrame | None, name: str) -> HouseFigure | None:
 def dev_map(runs: pd.DataFrame | None = None) -> HouseFigure | None:
     """Figure 1: MAP on WikiQA's development split after each epoch of the perceptrons."""
     systems = _perceptrons(runs)
-    if len(systems) < len(PERCEPTRONS):
-        return None
     title = "Figure 1: the perceptrons, epoch by epoch"
-    return curves({"WikiQA": systems}, "dev MAP", title=title, peak=True)
+    return curves({"WikiQA": systems}, "dev MAP", title=title, peak=True) if systems else None

@@ -6,8 +6,7 @@ kernel on dependency trees, and Explicit Semantic Analysis. The distances of pap
 `distances`, the overlap features of paper 5 in `overlap`.
 """
 
-from qasel.text.features.concepts import Concepts, documents
-from qasel.text.features.pairs import NAMES, memory, pair_features
+from qasel.text.features.pairs import NAMES, Concepts, documents, memory, pair_features
 from qasel.text.features.trees import Tree, parse, partial_tree_kernel, ptk
 
 __all__ = [

@@ -3,10 +3,9 @@
 Each text is counted once, however many pairs it is in.
 """
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 from itertools import chain
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from joblib import Memory
@@ -31,15 +30,6 @@ TFIDF_NAMES = tuple(
 """The eight of tf-idf vectors, in the order of the columns."""
 COLUMN = {name: column for column, name in enumerate((*NAMES, *TFIDF_NAMES))}
 """Name of a distance → its column among all, the fourteen first."""
-COLUMNS = {
-    representation: tuple(COLUMN[name] for name in NAMES if name.endswith(ending))
-    for representation, ending in (
-        ("Unigrams", "unigram"),
-        ("MeanEmb", "embedding"),
-        ("Trigrams", "trigram"),
-    )
-}
-"""Representation, as the paper's table 2 calls it → the columns of its distances."""
 
 TRIGRAMS = ("characters", "words")
 """What trigrams are made of."""
@@ -59,7 +49,6 @@ Sides = tuple[Sequence[str], Sequence[str]]
 """The left and the right texts of some pairs."""
 Rows = Any
 """A row per text: a numpy array or a `csr_array`, whose operators are alike."""
-NOT_KEPT = Memory(None)
 
 
 def is_tfidf(names: Sequence[str]) -> bool:
@@ -75,14 +64,14 @@ def distances_by_name(
     *,
     words: str = "all",
     trigrams: str = "characters",
-    memory: Memory = NOT_KEPT,
+    memory: Memory = Memory(None),  # noqa: B008
 ) -> np.ndarray:
     """The distances named, of left[i] and right[i], float64 `[pairs, len(names)]`.
 
     `corpus` are the texts that idf is counted in, of use only where `names` has distances of
     tf-idf vectors. `memory` keeps whole tables, so that another choice of names finds them.
 
-    Raises `QaselError` for an unknown name, and where `distances` and `tfidf_distances` do.
+    Raises `QaselError` for an unknown name, and where `distances` does.
     """
     if unknown := [name for name in names if name not in COLUMN]:
         raise QaselError(f"unknown distance {unknown[0]!r}; known: {', '.join(COLUMN)}")
@@ -103,82 +92,58 @@ def _table(
     *,
     vectors: Vectors,
 ) -> np.ndarray:
-    """`distances` and, with a corpus, `tfidf_distances`: what is cached."""
-    table = distances(*sides, vectors, words=words, trigrams=trigrams)
-    if corpus is None:
-        return table
-    return np.hstack([table, tfidf_distances(*sides, corpus, words=words, trigrams=trigrams)])
+    """`distances` under all that its result depends on: what is cached."""
+    return distances(*sides, vectors, corpus, words=words, trigrams=trigrams)
 
 
 def distances(
     left: Sequence[str],
     right: Sequence[str],
     vectors: Vectors,
+    corpus: Sequence[str] | None = None,
     *,
     words: str = "all",
     trigrams: str = "characters",
 ) -> np.ndarray:
     """The distances of left[i] and right[i], float64 `[pairs, len(NAMES)]`, all finite.
 
-    Which words count and what trigrams are made of: see `Bags`; the authors' published code takes
-    trigrams of `characters`. In a mean, words without a vector count as zeros, as everywhere
-    (`Vectors.of`); a text without words is the zero vector. A pair's distances do not depend,
-    to the last bit, on the other pairs, nor on which text is left and which right.
+    With a `corpus` those of tf-idf vectors follow, `[pairs, len(COLUMN)]`: idf is counted in its
+    different texts, and in no other. Which words count and what trigrams are made of: see
+    `counts_of`; the authors' published code takes trigrams of `characters`. In a mean, words
+    without a vector count as zeros, as everywhere (`Vectors.of`); a text without words is the
+    zero vector. A pair's distances do not depend, to the last bit, on the other pairs, nor on
+    which text is left and which right.
 
-    Raises `QaselError` for sides of different lengths and unknown words or trigrams.
+    Raises `QaselError` for sides of different lengths, an empty corpus, and unknown words or
+    trigrams.
     """
-    texts, pairs = _numbered(left, right)
-    bags = Bags.of(texts, words, trigrams)
-    means = bags.words @ vectors.of(bags.vocabulary).astype(np.float64)
-    means /= np.maximum(bags.words.sum(axis=1), 1)[:, None]
-    sets = [counts.astype(bool).astype(np.float64) for counts in (bags.words, bags.trigrams)]
-
-    def compare(x: np.ndarray, y: np.ndarray) -> list[np.ndarray]:
+    if len(left) != len(right):
+        raise QaselError(f"{len(left)} texts on the left, {len(right)} on the right: not pairs")
+    known = dict.fromkeys(corpus or ())
+    if corpus is not None and not known:
+        raise QaselError("tf-idf has no texts to count words in; give a corpus, or fit first")
+    number = {text: i for i, text in enumerate(dict.fromkeys(chain(known, left, right)))}
+    vocabulary, *counts = counts_of(number, words, trigrams)
+    means = counts[0] @ vectors.of(vocabulary).astype(np.float64)
+    means /= np.maximum(counts[0].sum(axis=1), 1)[:, None]
+    sets = [rows.astype(bool).astype(np.float64) for rows in counts]
+    weighted = [_tfidf(rows, len(known)) for rows in counts] if known else []
+    pairs = np.array([[number[text] for text in side] for side in (left, right)], dtype=np.intp)
+    found = np.empty((len(left), len(COLUMN) if known else len(NAMES)))
+    for start in range(0, len(found), BLOCK):
+        x, y = pairs[:, start : start + BLOCK]
         columns = _four(means[x], means[y], LEAST)
         for rows in sets:
             shared = rows[x].multiply(rows[y]).sum(axis=1)
             size = rows[x].sum(axis=1) + rows[y].sum(axis=1) - shared
             columns += [*_four(rows[x], rows[y], LEAST), shared / np.maximum(size, 1)]
-        return columns
-
-    return _compared(pairs, len(NAMES), compare)
-
-
-def tfidf_distances(
-    left: Sequence[str],
-    right: Sequence[str],
-    corpus: Sequence[str],
-    *,
-    words: str = "all",
-    trigrams: str = "characters",
-) -> np.ndarray:
-    """The distances of left[i] and right[i], float64 `[pairs, len(TFIDF_NAMES)]`, all finite.
-
-    idf is counted in the different texts of `corpus`, and in no other; so a pair's distances do
-    not depend, to the last bit, on the other pairs, nor on which text is left and which right.
-    Which words count and what trigrams are made of: see `Bags`.
-
-    Raises `QaselError` for an empty corpus, sides of different lengths and unknown words or
-    trigrams.
-    """
-    texts, pairs = _numbered(left, right, first=corpus)
-    known = len(set(corpus))
-    if not known:
-        raise QaselError("tf-idf has no texts to count words in; give a corpus, or fit first")
-    bags = Bags.of(texts, words, trigrams)
-    unigrams, grams = _weighted(bags.words, known), _weighted(bags.trigrams, known)
-    return _compared(
-        pairs,
-        len(TFIDF_NAMES),
-        lambda x, y: [
-            column
-            for rows in (unigrams, grams)
-            for column in _four(rows[x], rows[y], LEAST_WEIGHTED)
-        ],
-    )
+        for rows in weighted:
+            columns += _four(rows[x], rows[y], LEAST_WEIGHTED)
+        found[start : start + BLOCK] = np.column_stack(columns)
+    return found
 
 
-def _weighted(counts: csr_array, known: int) -> csr_array:
+def _tfidf(counts: csr_array, known: int) -> csr_array:
     """tf-idf of counts, float64 `[texts, things]`, with the idf of the first `known` texts."""
     if not counts.shape[1]:  # scikit-learn takes no matrix without columns
         return counts.astype(np.float64)
@@ -207,39 +172,29 @@ def _four(x: Rows, y: Rows, least: float) -> list[np.ndarray]:
     ]
 
 
-@dataclass(frozen=True)
-class Bags:
-    """How often each text has each word, and each trigram: int32 `[texts, things]`.
+def counts_of(
+    texts: Iterable[str], words: str, trigrams: str
+) -> tuple[list[str], csr_array, csr_array]:
+    """The different words of texts, and how often each text has each word and each trigram.
 
-    Columns are in the order of the sorted words or trigrams (`vocabulary` has the words), and so
-    are the entries of a row. So a sum along a row does not depend, to the last bit, on the other
-    texts.
+    Counts are int32 `[texts, things]`. Columns are in the order of the sorted words or trigrams,
+    and so are the entries of a row: a sum along a row does not depend, to the last bit, on the
+    other texts. Words are those of `tokenize` (`all`) or only those of `content_words`
+    (`content`). Trigrams are three `characters` in a row of a word with a blank on either side
+    (` a `, ` ab` and `ab `: sklearn's `char_wb`), or three `words` in a row, of which shorter
+    texts have none. Raises `QaselError` for unknown words or trigrams.
     """
-
-    vocabulary: list[str]
-    words: csr_array
-    trigrams: csr_array
-
-    @classmethod
-    def of(cls, texts: Iterable[str], words: str = "all", trigrams: str = "characters") -> Self:
-        """Count the words of texts, and their trigrams.
-
-        Words are those of `tokenize`, `all` or only those of `content_words`. Trigrams are three
-        `characters` in a row of a word with a blank on either side (` a `, ` ab` and `ab `:
-        sklearn's `char_wb`), or three `words` in a row, of which shorter texts have none.
-        Raises `QaselError` for unknown words or trigrams.
-        """
-        for what, name, known in (("words", words, WORDS), ("trigrams", trigrams, TRIGRAMS)):
-            if name not in known:
-                raise QaselError(f"unknown {what} {name!r}; known: {', '.join(known)}")
-        bags = [WORDS[words](text) for text in texts]
-        vocabulary, counts = _counted(bags)
-        if trigrams == "words":
-            return cls(vocabulary, counts, _counted([_threes(bag) for bag in bags])[1])
-        # Through the words, each of which is cut up once, however many texts have it.
-        grams = counts @ _counted([_threes(f" {word} ") for word in vocabulary])[1]
-        grams.sort_indices()
-        return cls(vocabulary, counts, grams)
+    for what, name, known in (("words", words, WORDS), ("trigrams", trigrams, TRIGRAMS)):
+        if name not in known:
+            raise QaselError(f"unknown {what} {name!r}; known: {', '.join(known)}")
+    bags = [WORDS[words](text) for text in texts]
+    vocabulary, counts = _counted(bags)
+    if trigrams == "words":
+        return vocabulary, counts, _counted([_threes(bag) for bag in bags])[1]
+    # Through the words, each of which is cut up once, however many texts have it.
+    grams = counts @ _counted([_threes(f" {word} ") for word in vocabulary])[1]
+    grams.sort_indices()
+    return vocabulary, counts, grams
 
 
 def _threes(sequence: Sequence) -> list[tuple]:
@@ -257,25 +212,3 @@ def _counted(bags: Sequence[Sequence[Any]]) -> tuple[list, csr_array]:
     counts = csr_array((ones, columns, ends), shape=(len(bags), len(things)))
     counts.sum_duplicates()
     return things, counts
-
-
-def _numbered(
-    left: Sequence[str], right: Sequence[str], first: Iterable[str] = ()
-) -> tuple[list[str], np.ndarray]:
-    """The different texts, those of `first` first, and the pairs' numbers in them, `[2, pairs]`."""
-    if len(left) != len(right):
-        raise QaselError(f"{len(left)} texts on the left, {len(right)} on the right: not pairs")
-    number = {text: i for i, text in enumerate(dict.fromkeys(chain(first, left, right)))}
-    pairs = [[number[text] for text in side] for side in (left, right)]
-    return list(number), np.array(pairs, dtype=np.intp)
-
-
-def _compared(
-    pairs: np.ndarray, columns: int, compare: Callable[[np.ndarray, np.ndarray], list[np.ndarray]]
-) -> np.ndarray:
-    """The columns that `compare` gives for numbers of left and right texts, block by block."""
-    found = np.empty((pairs.shape[1], columns))
-    for start in range(0, len(found), BLOCK):
-        x, y = pairs[:, start : start + BLOCK]
-        found[start : start + BLOCK] = np.column_stack(compare(x, y))
-    return found

@@ -1,27 +1,201 @@
-"""All features of all pairs of a split, computed in parallel and kept in a cache."""
+"""All features of all pairs of a split, computed in parallel and kept in a cache.
 
+Similarities of two texts as bags, sets and sequences of words, each in [0, 1], where a text
+without words is like nothing (0); Explicit Semantic Analysis; and the kernel of `trees`.
+"""
+
+import math
 import os
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
+from difflib import Match, SequenceMatcher
+from functools import lru_cache
 from multiprocessing import current_process
 from pathlib import Path
 
 import numpy as np
 import pooch
 from joblib import Memory, Parallel, delayed
+from nltk.stem.snowball import SnowballStemmer
+from numba import njit
+from scipy.sparse import csr_matrix, diags
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.preprocessing import normalize
 from tqdm.auto import tqdm
 
 from qasel.datasets.base import Split
+from qasel.datasets.lines import read_lines
+from qasel.errors import QaselError
 from qasel.files import FilePath, require_writable
-from qasel.text.features.concepts import Concepts, content_stems, documents, stems
-from qasel.text.features.sequences import (
-    containment,
-    cosine,
-    greedy_string_tiling,
-    jaccard,
-    longest_common_subsequence,
-    longest_common_substring,
-)
 from qasel.text.features.trees import Tree, find_parser, parse, ptk
+from qasel.text.tokens import content_words, tokenize
+
+_stem = lru_cache(maxsize=200_000)(SnowballStemmer("english").stem)
+
+
+@lru_cache(maxsize=50_000)
+def stems(text: str) -> tuple[str, ...]:
+    """The words of `tokenize`, each cut to its stem (Porter's second stemmer, Snowball)."""
+    return tuple(map(_stem, tokenize(text)))
+
+
+@lru_cache(maxsize=50_000)
+def content_stems(text: str) -> tuple[str, ...]:
+    """The stems of `content_words`: without stop words and punctuation.
+
+    Barrón-Cedeño et al. (2016) take their similarities of these alone; here features are computed
+    of both, which ranks better on TREC-QA (docs/notes/latent-structured.md).
+    """
+    return tuple(map(_stem, content_words(text)))
+
+
+def cosine(question: Sequence[str], candidate: Sequence[str]) -> float:
+    """Cosine of the two vectors of word counts; 1 for equal bags of words."""
+    asked, given = Counter(question), Counter(candidate)
+    # Whole numbers up to the one root, so that equal bags give exactly 1.
+    shared = sum(count * given[word] for word, count in asked.items())
+    lengths = math.prod(sum(n * n for n in counts.values()) for counts in (asked, given))
+    return shared / math.sqrt(lengths) if lengths else 0.0
+
+
+def jaccard(question: Sequence[str], candidate: Sequence[str]) -> float:
+    """Different words that both have, as a share of those that either has (Jaccard 1901)."""
+    asked, given = frozenset(question), frozenset(candidate)
+    return len(asked & given) / max(len(asked | given), 1)
+
+
+def containment(question: Sequence[str], candidate: Sequence[str]) -> float:
+    """Share of the question's different words that the candidate has (Broder 1997); one-sided."""
+    asked = frozenset(question)
+    return len(asked.intersection(candidate)) / max(len(asked), 1)
+
+
+SHORTEST_TILE = 3
+"""Words that a tile has at least: two in a row (`of the`) are found in unrelated texts too."""
+
+
+def longest_common_substring(question: Sequence[str], candidate: Sequence[str]) -> float:
+    """Length of the longest run of words that both texts have, by the shorter text's length."""
+    return _longest_match(question, candidate).size / _shorter(question, candidate)
+
+
+def longest_common_subsequence(question: Sequence[str], candidate: Sequence[str]) -> float:
+    """Length of the longest sequence of words, gaps allowed, by the shorter text's length."""
+    number = {word: i for i, word in enumerate({*question, *candidate})}
+    a, b = (np.array([number[word] for word in text], np.int64) for text in (question, candidate))
+    return _longest_subsequence(a, b) / _shorter(question, candidate)
+
+
+def greedy_string_tiling(question: Sequence[str], candidate: Sequence[str]) -> float:
+    """Words covered by tiles, by the shorter text's length (Wise 1996).
+
+    A tile is a run of at least `SHORTEST_TILE` words that both texts have; the longest is laid
+    first, and no word lies under two. Among equally long ones the first in the question wins,
+    so that swapping the texts may give another tiling. Moved blocks count in full, unlike in
+    the longest common subsequence.
+    """
+    left: list[str | int] = [*question]
+    right: list[str | int] = [*candidate]
+    covered = 0
+    while (tile := _longest_match(left, right)).size >= SHORTEST_TILE:
+        covered += tile.size
+        # What is under a tile equals nothing any more, not even each other.
+        left[tile.a : tile.a + tile.size] = [0] * tile.size
+        right[tile.b : tile.b + tile.size] = [1] * tile.size
+    return covered / _shorter(question, candidate)
+
+
+def _shorter(question: Sequence, candidate: Sequence) -> int:
+    return max(min(len(question), len(candidate)), 1)
+
+
+def _longest_match(question: Sequence, candidate: Sequence) -> Match:
+    """The longest common run of words; of equally long ones the first in the question."""
+    return SequenceMatcher(None, question, candidate, autojunk=False).find_longest_match()
+
+
+@njit(cache=True)
+def _longest_subsequence(a, b):  # pragma: no cover
+    """Length of the longest common subsequence; `length[j]` is that of a[:i] and b[:j]."""
+    length = np.zeros(len(b) + 1, dtype=np.int64)
+    for i in range(len(a)):
+        diagonal = 0
+        for j in range(len(b)):
+            above = length[j + 1]
+            length[j + 1] = diagonal + 1 if a[i] == b[j] else max(above, length[j])
+            diagonal = above
+    return length[-1]
+
+
+def documents(corpus: Split | tuple[str, ...] | FilePath) -> tuple[str, ...]:
+    """The different documents of a corpus.
+
+    Of a split: a question's candidates, in the order of the file, are one document (WikiQA's
+    are the sentences of one article). A tuple holds them already. Of a path: each line of a
+    file, or each `.txt` file in a folder and those below; gzipped ones are read too. Raises
+    `QaselError` for a path that is missing or without text.
+    """
+    if isinstance(corpus, tuple):
+        found = list(corpus)
+    elif isinstance(corpus, Split):
+        lists = [sorted(q.candidates, key=lambda candidate: candidate.place) for q in corpus]
+        found = ["\n".join(dict.fromkeys(c.text for c in candidates)) for candidates in lists]
+    elif Path(corpus).is_dir():
+        paths = sorted(p for p in Path(corpus).rglob("*") if p.name.endswith((".txt", ".txt.gz")))
+        found = ["\n".join(line for _, line in read_lines(path)) for path in paths]
+    else:
+        found = [line for _, line in read_lines(corpus)]
+    if not found:
+        raise QaselError(f"{corpus}: no documents here; name a text file or a folder of .txt files")
+    return tuple(dict.fromkeys(found))
+
+
+class Concepts:
+    """The space whose axes are documents.
+
+    A word's weight in a text or document is tf-idf: (1 + log of its count) · log(N / n) for a
+    word in n of the N documents; documents have length 1. A text's place on an axis is the sum
+    over its words of the weight in the text times that in the document. Words are those of
+    `stems`; a word that is in no document, or in every one, counts nothing. Unlike in the
+    paper, small weights are kept: corpora of this size need no pruning.
+    """
+
+    def __init__(self, documents: Sequence[str]) -> None:
+        self._counter = CountVectorizer(analyzer=stems)
+        counts = self._counter.fit_transform(documents)
+        self._idf = diags(np.log(len(documents) / counts.getnnz(axis=0)))
+        self._documents = normalize(self._weights(counts)).T.tocsr()
+        self._holders: dict[str, set[int]] = {}
+        for number, document in enumerate(documents):
+            for line in document.split("\n"):
+                self._holders.setdefault(line, set()).add(number)
+
+    def vectors(self, texts: Sequence[str], without: Collection[int] = ()) -> csr_matrix:
+        """Places of the texts, `[texts, documents]`, of length 1, or 0 if no word counts.
+
+        The axes of the documents `without` are left out.
+        """
+        kept = np.ones(self._documents.shape[1])
+        kept[list(without)] = 0.0
+        counts = self._counter.transform(texts)
+        return normalize(self._weights(counts) @ self._documents @ diags(kept))
+
+    def similarity(self, question: str, candidates: Sequence[str]) -> np.ndarray:
+        """Cosines of the places of question and candidates, `[candidates]`, in [0, 1].
+
+        0 where no word of one text counts, even for equal texts. A document that holds all the
+        candidates, line by line, is the list's own article and no axis for it: a list that is
+        part of the corpus would be measured by other means than one that is not.
+        """
+        holders = [self._holders.get(text, set()) for text in candidates]
+        places = self.vectors([question, *candidates], set.intersection(*holders))
+        return np.minimum((places[1:] @ places[0].T).toarray()[:, 0], 1.0)
+
+    def _weights(self, counts: csr_matrix) -> csr_matrix:
+        weights = counts.astype(np.float64)
+        weights.data = 1 + np.log(weights.data)
+        return weights @ self._idf
+
 
 OF_WORDS = (
     cosine,

@@ -9,10 +9,10 @@ only where both the words and how they hang together are shared.
 
 import math
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from importlib import metadata
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numba import njit
@@ -40,24 +40,6 @@ class Tree(NamedTuple):
     labels: tuple[str, ...]
     children: tuple[int, ...]
 
-    @classmethod
-    def grow(cls, roots: Iterable[Any], expand: Callable[[Any], tuple[str, Sequence]]) -> "Tree":
-        """The tree of `roots`, where `expand` gives a node's label and children."""
-        labels: list[str] = []
-        children: list[int] = []
-        waiting = deque(roots)
-        while waiting:
-            label, below = expand(waiting.popleft())
-            labels.append(label)
-            children.append(len(below))
-            waiting.extend(below)
-        return cls(tuple(labels), tuple(children))
-
-    @classmethod
-    def of(cls, *roots: str | tuple) -> "Tree":
-        """From nested tuples, label first: `Tree.of(("S", ("NP", "I"), ("VP", "run")))`."""
-        return cls.grow(roots, lambda node: (node, ()) if isinstance(node, str) else _head(node))
-
 
 def find_parser() -> tuple[str, str]:
     """Name and version of the installed model: spaCy's small English one or its twin.
@@ -80,10 +62,6 @@ def parse(texts: Sequence[str], package: str = "") -> list[Tree]:
     return [_tree(pipeline(" ".join(text.replace("\u00ad", "").split()))) for text in texts]
 
 
-def _head(node: tuple) -> tuple[str, Sequence]:
-    return node[0], node[1:]
-
-
 def _version(package: str) -> str | None:
     try:
         return metadata.version(package)
@@ -99,16 +77,20 @@ def _pipeline(package: str) -> "Language":
 
 
 def _tree(doc: "Doc") -> Tree:
-    roots = [sentence.root for sentence in doc.sents]
-    return Tree.grow([root for root in roots if _kept(root)], _expand)
-
-
-def _expand(node: "Token | str") -> tuple[str, Sequence]:
-    """A lemma has the dependents, the relation and the part of speech as children."""
-    if isinstance(node, str):
-        return node, ()
-    words = filter(_kept, node.children)
-    return f"“{node.lemma_.lower()}”", [*words, node.dep_, node.pos_]
+    labels: list[str] = []
+    children: list[int] = []
+    waiting: deque[Token | str] = deque(s.root for s in doc.sents if _kept(s.root))
+    while waiting:
+        node = waiting.popleft()
+        below: list[Token | str] = []
+        if isinstance(node, str):
+            labels.append(node)
+        else:
+            labels.append(f"“{node.lemma_.lower()}”")
+            below = [*filter(_kept, node.children), node.dep_, node.pos_]
+        children.append(len(below))
+        waiting.extend(below)
+    return Tree(tuple(labels), tuple(children))
 
 
 def _kept(word: "Token") -> bool:
@@ -121,15 +103,14 @@ DEPTH = 0.4
 """μ: makes fragments count less the more nodes they have, so the deeper they are."""
 
 
-def ptk(a: Tree, b: Tree, decay: float = DECAY, depth: float = DEPTH) -> float:
+def ptk(a: Tree, b: Tree) -> float:
     """The kernel, normalised: K(a, b) / √(K(a, a) K(b, b)), in [0, 1].
 
     1 for equal trees, 0 where no label is shared or a tree is empty; symmetric.
     """
-    own = partial_tree_kernel(a, a, decay, depth) * partial_tree_kernel(b, b, decay, depth)
-    shared = partial_tree_kernel(a, b, decay, depth)
+    own = partial_tree_kernel(a, a) * partial_tree_kernel(b, b)
     # Rounding may lift the ratio of nearly equal trees a little over 1.
-    return min(shared / math.sqrt(own), 1.0) if own else 0.0
+    return min(partial_tree_kernel(a, b) / math.sqrt(own), 1.0) if own else 0.0
 
 
 def partial_tree_kernel(a: Tree, b: Tree, decay: float = DECAY, depth: float = DEPTH) -> float:

@@ -239,7 +239,7 @@ def answer(runs: pd.DataFrame | None = None) -> str:
     if said:
         text = f"Over the seeds that both have: {'; '.join(said)}. Hearing all three helps clearly "
         text += f"in {clear or 'none'} of these {len(ran)} comparisons."
-    return markdown_table(header, cells, {2, 3, 4, 5}) + "\n" + text
+    return markdown_table(pd.DataFrame(cells, columns=header)) + "\n" + text
 
 
 def pair_level(runs: pd.DataFrame | None = None, epochs: int = 6) -> pd.DataFrame:

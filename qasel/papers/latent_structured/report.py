@@ -18,7 +18,7 @@ from qasel.papers.latent_structured.recipes import IN_FOLDS, LEARNERS, ON_CNN
 from qasel.papers.report import drawn, table_figure
 from qasel.results import Room
 from qasel.results.compare import Claim, compared, entries, judged, significance
-from qasel.results.runs import Target, by_question, histories, read_runs, shown
+from qasel.results.runs import by_question, histories, read_runs, shown, target_of
 from qasel.results.tables import markdown_table
 
 MISSES = DATA / "greedy-misses.csv"
@@ -92,7 +92,7 @@ def against_given_order(runs: pd.DataFrame) -> pd.DataFrame:
     Empty without runs of that order.
     """
     lines = entries(runs[runs["variant"].isin((*LEARNERS, GIVEN))])
-    lines = lines[lines["target"] == Target("wikiqa", "mixed")]
+    lines = lines[lines["target"] == target_of("wikiqa", "mixed")]
     found = dict(list(lines.groupby("system", sort=False)))
     means = {system: by_question(group, "map") for system, group in found.items()}
     table = []
@@ -139,8 +139,7 @@ def missed_table() -> str:
     """How often the greedy search misses on real lists, as Markdown."""
     if not MISSES.exists():
         return "Not measured yet: run `python tools/greedy_misses.py`."
-    frame = pd.read_csv(MISSES, dtype=str, keep_default_na=False)
-    return markdown_table(list(frame), frame.to_numpy().tolist(), range(1, len(frame.columns)))
+    return markdown_table(pd.read_csv(MISSES, dtype=str, keep_default_na=False))
 
 
 def networks_table(room: Room, runs: pd.DataFrame | None = None) -> str:
@@ -153,7 +152,8 @@ def networks_table(room: Room, runs: pd.DataFrame | None = None) -> str:
             continue
         scores = [f"{lines[measure].mean():.3f}" for measure in ("map", "mrr")]
         cells.append([name, *scores, str(len(lines)), lines["vectors"].iloc[0]])
-    return markdown_table(["network", "MAP", "MRR", "seeds", "vectors"], cells, {1, 2, 3})
+    columns = ["network", "MAP", "MRR", "seeds", "vectors"]
+    return markdown_table(pd.DataFrame(cells, columns=columns))
 
 
 def hinge_against_list_loss(room: Room, runs: pd.DataFrame | None = None) -> pd.DataFrame:

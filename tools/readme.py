@@ -47,7 +47,7 @@ def section(room: Room, frame: pd.DataFrame) -> str:
 
 def leaders(runs: pd.DataFrame) -> str:
     """The best systems of each data set, as in `qasel compare`."""
-    cells = compare.tested(compare.matrix(compare.entries(runs)))
+    cells = compare.with_tests(compare.matrix(compare.entries(runs)))
     if cells.empty:
         return "Nothing was run yet at the paper's scale.\n"
     tables = []

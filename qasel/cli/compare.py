@@ -54,7 +54,7 @@ def compare(
     if found.empty:
         nothing = f"none of these systems was run on {', '.join(dataset or ())}"
         raise QaselError("; ".join([nothing, *aside]))
-    cells = side_by_side.tested(side_by_side.matrix(found, measure))
+    cells = side_by_side.with_tests(side_by_side.matrix(found, measure))
     typer.echo(side_by_side.render(cells, format_).rstrip("\n"))
     for text in aside:
         typer.echo(f"qasel: note: {text}", err=True)

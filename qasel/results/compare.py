@@ -359,11 +359,9 @@ def chosen(
             near = "did you mean " + " or ".join(repr(folded[key]) for key in close) + "?"
             hint = near if close else f"there are: {', '.join(folded.values())}"
             raise QaselError(f"no run of the {what} {name!r} in the ledger; {hint}")
-    if systems:
-        lines = lines[lines["system"].isin(systems)]
-    if data:
-        lines = lines[lines["target"].isin(data) | datasets.isin(data)]
-    return lines
+    of_systems = lines["system"].isin(systems or lines["system"])
+    of_data = (lines["target"].isin(data) | datasets.isin(data)) if data else True
+    return lines[of_systems & of_data]
 
 
 CELL = [
@@ -389,7 +387,9 @@ def matrix(lines: pd.DataFrame, measure: str = "map") -> pd.DataFrame:
 
     Raises `QaselError` for a measure that a run lacks.
     """
-    groups = lines.groupby(["target", "system"], sort=False) if len(lines) else ()
+    if lines.empty:
+        return pd.DataFrame(columns=[*CELL, "compared"]).set_index(["target", "system"])
+    groups = lines.groupby(["target", "system"], sort=False)
     found = [[*key, *_cell(group, measure)] for key, group in groups]
     cells = pd.DataFrame(found, columns=CELL)
     cells["place"] = cells["system"].map({s: n for n, s in enumerate(lines["system"].unique())})
@@ -447,7 +447,7 @@ def pairs(column: pd.DataFrame) -> dict[tuple[str, str], Comparison]:
     return tukey_hsd_randomised(values.to_dict()) if enough else {}
 
 
-def tested(cells: pd.DataFrame) -> pd.DataFrame:
+def with_tests(cells: pd.DataFrame) -> pd.DataFrame:
     """A matrix with `wins`, `ties` and `losses`, significant ones, and the systems it `beats`.
 
     Missing where a system is not compared with any.
@@ -526,7 +526,7 @@ compared, `beats` with `; ` between."""
 
 
 def render(cells: pd.DataFrame, format_: str = "md") -> str:
-    """A matrix that is `tested` as `md`, `latex` (booktabs) or `csv`; ends with a newline.
+    """A matrix `with_tests` as `md`, `latex` (booktabs) or `csv`; ends with a newline.
 
     `md` and `latex` have a table of means with superscripts, one of details per data set, and
     notes.

@@ -68,7 +68,6 @@ class Significance:
     measure: str
     first: str
     second: str
-    vectors: str
     seeds: tuple[int, ...]
     seeded: bool
     by_seed: tuple[float, ...]
@@ -128,7 +127,6 @@ def between(systems: Mapping[str, pd.DataFrame], measure: str = "map") -> Signif
         measure=measure,
         first=first,
         second=second,
-        vectors=line["vectors"],
         seeds=tuple(seeds),
         seeded=any(drawn),
         by_seed=tuple(fmean(x[measure].values()) - fmean(y[measure].values()) for x, y in gaps),

@@ -77,7 +77,7 @@ def quality_cost(cells: pd.DataFrame, title: str | None = None) -> HouseFigure:
     shown = targets(cells)
     columns = min(2, len(shown))
     lines = -(-len(shown) // columns)
-    figure = new_figure(9.5, 0.5 + 3.1 * lines)
+    figure = new_figure(12, 0.5 + 3.1 * lines)
     drawn = figure.subplots(lines, columns, squeeze=False)
     for axes in list(drawn.flat)[len(shown) :]:
         axes.set_visible(False)
@@ -103,7 +103,9 @@ def _panel(axes: Axes, column: pd.DataFrame) -> None:
         label = f"{number}  {system}" if number else None
         axes.plot(x, y, "o", color=shade, mfc=face, markeredgewidth=1.5, label=label)
         if number:
-            axes.annotate(f"{number}", (x, y), (4, 4), textcoords="offset points", fontsize=9)
+            axes.annotate(
+                f"{number}", (x, y), (-3, 4), textcoords="offset points", ha="right", fontsize=9
+            )
     axes.set_xscale("symlog", linthresh=LEAST_SECONDS)
     axes.set_xlim(-LEAST_SECONDS / 3, 2 * max(column["seconds"].max(), LEAST_SECONDS))
     dear = axes.get_xlim()[1]
@@ -111,7 +113,7 @@ def _panel(axes: Axes, column: pd.DataFrame) -> None:
               color=BLUE, alpha=0.5)  # fmt: skip
     axes.margins(y=0.1)
     axes.xaxis.set_major_formatter("{x:,g}")
-    axes.tick_params(labelsize=9)
+    axes.tick_params(labelsize=8.5)
     axes.legend(loc="center left", bbox_to_anchor=(1, 0.5), fontsize=9, handlelength=1)
 
 

@@ -1,28 +1,19 @@
 """The README's tables, ours beside the papers' and each other: `python tools/readme.py`."""
 
-from typing import Any
-
 import pandas as pd
 
 from qasel.errors import QaselError
 from qasel.locations import ROOT
 from qasel.papers import PAPERS, ROOMS
-from qasel.results import Room
-from qasel.results.compare import DETAILS, Matrix, counted, details, entries, notes_of
+from qasel.results import Room, compare
 from qasel.results.runs import read_runs
 from qasel.results.tables import (
-    BELOW,
-    FEWEST,
-    NOT_RUN,
-    REPRODUCED,
-    both,
+    LEGEND,
     comparison,
     counts,
     markdown_table,
-    notes,
     own_numbers,
     side_by_side,
-    tally,
 )
 
 README = ROOT / "README.md"
@@ -33,60 +24,42 @@ LEADERS = 3
 
 
 def block(runs: pd.DataFrame) -> str:
-    """What stands between the first markers: a section a paper."""
-    return "\n".join(section(ROOMS[name], comparison(ROOMS[name], runs)) for name in PAPERS)
+    """What stands between the first markers: how to read the tables, and a section per paper."""
+    sections = [section(ROOMS[name], comparison(ROOMS[name], runs)) for name in PAPERS]
+    return "\n".join([f"{LEGEND}\n", *sections])
 
 
 def section(room: Room, frame: pd.DataFrame) -> str:
-    """A paper's heading, how to read its table, the table of test scores, and what was not run.
+    """A paper's heading, the table of test scores, and what was not run.
 
     Numbers that the paper prints for the dev split are only counted.
     """
     on_dev = frame["metric"].str.startswith("dev ")
+    text = f"### {room.title}\n\n{side_by_side(room, frame[~on_dev])}"
     dev, _ = own_numbers(room, frame[on_dev])
-    frame, cited = own_numbers(room, frame[~on_dev])
-    text = (
-        "Each cell: the paper's number / our mean over seeds ± its standard deviation, on the "
-        f"test split. {tally(frame)}. "
-        "`reproduced`: no lower than the paper less one point, or less our own 95 % interval "
-        f"where that is wider (from {FEWEST} seeds on). Runs: seeds, by data set. "
-    ) + " ".join(notes(frame, cited))
     if len(dev):
         text += (
-            f" On the dev split, of {len(dev)} more numbers: {counts(dev)} (in the notebook, and "
-            f"by `qasel table {room.name}`)."
+            f"\nOn the dev split, of {len(dev)} more numbers: {counts(dev)} (in the notebook, and "
+            f"by `qasel table {room.name}`).\n"
         )
-    return f"### {room.title}\n\n{text}\n\n{side_by_side(frame, both, verdicts)}"
-
-
-def verdicts(part: pd.DataFrame) -> str:
-    """One verdict where all agree, else which numbers have which: `below: WikiQA MAP and MRR`."""
-    found: dict[str, dict[str, list[Any]]] = {}
-    for line in part.itertuples():
-        found.setdefault(line.verdict, {}).setdefault(line.data, []).append(line.measure)
-    if len(found) == 1:
-        return next(iter(found))
-    named = {
-        verdict: ", ".join(f"{data} {' and '.join(measures)}" for data, measures in by_data.items())
-        for verdict, by_data in found.items()
-    }
-    return "; ".join(f"{v}: {named[v]}" for v in (REPRODUCED, BELOW, NOT_RUN) if v in named)
+    return text
 
 
 def leaders(runs: pd.DataFrame) -> str:
     """The best systems of each data set, as in `qasel compare`."""
-    matrix = Matrix.of(entries(runs))
-    if not matrix.cells:
+    cells = compare.with_tests(compare.matrix(compare.entries(runs)))
+    if cells.empty:
         return "Nothing was run yet at the paper's scale.\n"
-    cells = []
-    for target in matrix.targets:
-        title = counted(matrix, target)
-        for system, cell in list(matrix.column(target).items())[:LEADERS]:
-            cells.append([title, system, cell.paper, *details(matrix, system, target)])
-            title = ""
-    header = ["data", "system", "paper", "MAP", *DETAILS]
-    told = "\n\n".join(notes_of(matrix))
-    return f"{markdown_table(header, cells, range(3, len(header)))}\n{told}\n"
+    tables = []
+    for target in compare.targets(cells):
+        column = cells.loc[target]
+        frame = compare.details(column).head(LEADERS)
+        frame.insert(0, "data", [compare.counted(cells, target), *[""] * (len(frame) - 1)])
+        frame.insert(1, "system", frame.index)
+        frame.insert(2, "paper", column["paper"])
+        tables.append(frame)
+    notes = "\n\n".join(compare.notes_of(cells))
+    return f"{markdown_table(pd.concat(tables))}\n{notes}\n"
 
 
 def filled(text: str) -> str:

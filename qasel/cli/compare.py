@@ -33,7 +33,7 @@ def compare(
     """Compare systems: means, intervals, corrected tests, wins and ties, cost."""
     from qasel.datasets.load import full_name
     from qasel.papers import ROOMS
-    from qasel.results.compare import Matrix, entries, render
+    from qasel.results import compare as side_by_side
     from qasel.results.ledger import read_ledger
     from qasel.results.runs import COMPARISON, TABLE, read_runs
 
@@ -41,21 +41,21 @@ def compare(
         raise QaselError("--figure: give the name of a file, without its ending")
     dataset = [full_name(name) for name in dataset or ()]
     runs = read_runs(ROOMS.values(), read_ledger())
-    found = entries(runs)
+    found = side_by_side.entries(runs)
     others = runs[(runs["split"] == "test") & ~runs["counts"].isin((TABLE, COMPARISON))]
     aside = _told(others, system or (), dataset or ())
     if found.empty:
         nothing = "the ledger has no runs to compare; make some with `qasel run`"
         raise QaselError("; ".join([nothing, *aside]))
-    whole = Matrix.of(found, measure)
     try:
-        matrix = whole.only(system or (), dataset or ())
+        found = side_by_side.chosen(found, system or (), dataset)
     except QaselError as error:
         raise QaselError("; ".join([str(error), *aside])) from None
-    if not matrix.cells:
+    if found.empty:
         nothing = f"none of these systems was run on {', '.join(dataset or ())}"
         raise QaselError("; ".join([nothing, *aside]))
-    typer.echo(render(matrix, format_).rstrip("\n"))
+    cells = side_by_side.with_tests(side_by_side.matrix(found, measure))
+    typer.echo(side_by_side.render(cells, format_).rstrip("\n"))
     for text in aside:
         typer.echo(f"qasel: note: {text}", err=True)
     if figure:
@@ -64,7 +64,7 @@ def compare(
 
         # Its three endings are added; one that the reader wrote would stand twice.
         stem = figure.stem if figure.suffix in (".pdf", ".svg", ".png") else figure.name
-        for path in save(score_matrix(matrix), stem, figure.parent):
+        for path in save(score_matrix(cells), stem, figure.parent):
             typer.echo(shown(path), err=True)
 
 

@@ -45,7 +45,6 @@ def run(
     from qasel.results.ledger import on_record
     from qasel.results.measure import measure
     from qasel.results.runs import read_runs
-    from qasel.results.sweep import rows_of
     from qasel.results.tables import by_settings
     from qasel.training import resolve_device
     from qasel.training.recipe import settings
@@ -53,7 +52,7 @@ def run(
     place = resolve_device(device)
     room = ROOMS[paper]
     recipes = []
-    for name in dict.fromkeys(rows_of(room, variant or ())):
+    for name in room.rows(variant or ()):
         chosen = room.configured(name, dataset, settings(set_ or ()))
         recipes += [chosen.change(seed=seed) for seed in parse_seeds(seeds)]
     rows = []

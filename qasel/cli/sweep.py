@@ -1,7 +1,7 @@
 """`qasel sweep`: a grid of runs through worker processes."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -11,7 +11,6 @@ from qasel.errors import QaselError
 
 if TYPE_CHECKING:
     from qasel.results.ledger import Row
-    from qasel.training import Recipe
 
 
 def sweep(
@@ -52,41 +51,6 @@ def sweep(
     The grid is all papers × variants × data sets × values of settings × seeds. Killed or
     interrupted, the same command goes on.
     """
-    from qasel.papers import ROOMS
-    from qasel.results.sweep import Grid, gathered, read_grids
-    from qasel.training.recipe import assigned, settings
-
-    named = (paper, variant, dataset, seeds, over, set_)
-    if grid and any(named):
-        raise QaselError(f"{grid} names the grid; leave --paper, --variant … --set out")
-    if workers and scheduler:
-        raise QaselError("--workers are of this machine; --scheduler has its own: choose one")
-    if grid:
-        recipes = read_grids(grid, ROOMS)
-    elif paper:
-        recipes = Grid(
-            paper,
-            variant or (),
-            dataset or ("sample",),
-            parse_seeds(seeds or "0"),
-            settings(set_ or ()),
-            gathered(map(assigned, over or ())),
-        ).recipes(ROOMS)
-    else:
-        raise QaselError("name a YAML file of grids, or at least one --paper")
-    return _sweep(recipes, workers, scheduler, device, out, data_dir, dry_run)
-
-
-def _sweep(
-    recipes: list["Recipe"],
-    workers: int,
-    scheduler: str,
-    device: str,
-    out: Path,
-    data_dir: Path | None,
-    dry_run: bool,
-) -> int:
-    """Run what is not held, tell what came of it; the exit status."""
     from tqdm import tqdm
 
     from qasel.papers import ROOMS
@@ -94,7 +58,28 @@ def _sweep(
     from qasel.results.ledger import on_record
     from qasel.results.runs import read_runs
     from qasel.results.tables import by_settings
-    from qasel.results.workers import local_workers, remote_workers
+    from qasel.training.recipe import assigned, settings
+
+    if grid and any((paper, variant, dataset, seeds, over, set_)):
+        raise QaselError(f"{grid} names the grid; leave --paper, --variant … --set out")
+    if workers and scheduler:
+        raise QaselError("--workers are of this machine; --scheduler has its own: choose one")
+    if grid:
+        recipes = sweep.read_grids(grid, ROOMS)
+    elif paper:
+        values: dict[str, list[Any]] = {}
+        for key, value in map(assigned, over or ()):
+            values.setdefault(key, []).append(value)
+        recipes = sweep.Grid(
+            paper,
+            variant or (),
+            dataset or ("sample",),
+            parse_seeds(seeds or "0"),
+            settings(set_ or ()),
+            values,
+        ).recipes(ROOMS)
+    else:
+        raise QaselError("name a YAML file of grids, or at least one --paper")
 
     todo = [recipe for recipe in recipes if not sweep.held(recipe, data_dir)]
     held = len(recipes) - len(todo)
@@ -108,9 +93,9 @@ def _sweep(
     if todo:
         sweep.check(ROOMS, todo, data_dir)
         pool = (
-            remote_workers(scheduler, device)
+            sweep.remote_workers(scheduler, device)
             if scheduler
-            else local_workers(workers, device, len(todo))
+            else sweep.local_workers(workers, device, len(todo))
         )
         with pool as found:
 
@@ -122,5 +107,6 @@ def _sweep(
         typer.echo(by_settings(read_runs(ROOMS.values(), rows)))
     typer.echo(f"{len(todo) - len(failures)} run, {len(failures)} failed, {held} held before")
     for failure in failures:
-        typer.echo(f"qasel: failed: {failure}", err=True)
+        line = sweep.described(ROOMS[failure.recipe.paper], failure.recipe)
+        typer.echo(f"qasel: failed: {line}  [{failure.recipe.slug}]: {failure.reason}", err=True)
     return 1 if failures else 0

@@ -14,7 +14,7 @@ from qasel.evaluation import Run, evaluate
 from qasel.papers import ROOMS
 from qasel.rankers.base import History, Ranker
 from qasel.results.measure import beside, timed_run, vectors_for
-from qasel.results.runs import Target
+from qasel.results.runs import target_of
 from qasel.training import NeuralRanker, Recipe
 from qasel.training.recipe import settings as recipe_settings
 
@@ -93,7 +93,7 @@ def compete(recipes: Mapping[str, Recipe], device: torch.device) -> dict[str, tu
         history = ranker.fit(data.train, data.dev, **beside(data))
         run, line = just_measured(name, ranker, history, data)
         # A folder of one's own by its whole path, as the ledger has it.
-        line["target"] = Target.of(recipe.dataset, recipe.protocol)
+        line["target"] = target_of(recipe.dataset, recipe.protocol)
         known = {key: getattr(recipe, key) for key in ("paper", "vectors", "seed")}
         found[name] = run, line | known
     return found
@@ -108,7 +108,7 @@ def just_measured(
     run, speed = timed_run(ranker, data.test)
     return run, {
         "system": system,
-        "target": Target.of(data.name, data.protocol),
+        "target": target_of(data.name, data.protocol),
         "values": evaluate(run, data.test, data.scoring).per_question,
         "seconds": history.seconds,
         "parameters": parameters,

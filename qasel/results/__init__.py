@@ -3,7 +3,7 @@
 No paper is imported here: a paper comes in as a `Room`.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -35,6 +35,19 @@ class Room:
     ranker: Callable[..., Any]
     load: Callable[..., Any]
     published: Path | None = None
+
+    def rows(self, asked: Sequence[str]) -> Sequence[str]:
+        """The variants asked for, each once: none means the paper's own system, `all` all rows.
+
+        Raises `QaselError` for `all` beside others.
+        """
+        if "all" not in asked:
+            return list(dict.fromkeys(asked)) or [self.main]
+        if len(asked) > 1:
+            raise QaselError(
+                "variant 'all' is all there are; leave the others out, or leave it out"
+            )
+        return self.variants
 
     def configured(
         self, variant: str, dataset: str, settings: Mapping[str, Any], vectors: str = ""

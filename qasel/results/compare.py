@@ -2,12 +2,11 @@
 
 import difflib
 import string
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from itertools import groupby
 from statistics import fmean
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -30,18 +29,17 @@ from qasel.results.runs import (
     DATASETS,
     QUICK,
     TABLE,
-    Target,
     by_question,
     read_runs,
     shown,
+    target_name,
 )
 from qasel.results.tables import (
     FEWEST,
     NOT_RUN,
-    Marked,
-    Table,
     csv_of,
     escape_latex,
+    latex_table,
     markdown_table,
     published,
     require_format,
@@ -70,7 +68,6 @@ class Significance:
     measure: str
     first: str
     second: str
-    vectors: str
     seeds: tuple[int, ...]
     seeded: bool
     by_seed: tuple[float, ...]
@@ -130,7 +127,6 @@ def between(systems: Mapping[str, pd.DataFrame], measure: str = "map") -> Signif
         measure=measure,
         first=first,
         second=second,
-        vectors=line["vectors"],
         seeds=tuple(seeds),
         seeded=any(drawn),
         by_seed=tuple(fmean(x[measure].values()) - fmean(y[measure].values()) for x, y in gaps),
@@ -181,7 +177,6 @@ def compared(found: Iterable[Significance | None]) -> pd.DataFrame:
 
 CLAIM_COLUMNS = ["claim", "systems", "data", "measure", "paper", "ours", SPREAD, "p", "seeds",
                  "verdict"]  # fmt: skip
-NUMBERS = {"paper", "ours", SPREAD, "p", "seeds"}
 SAME = "no difference"
 HELD, LEANS = "clearly the paper's way", "the paper's way, not clearly"
 AGAINST, LEANS_AGAINST = "clearly the other way", "the other way, not clearly"
@@ -265,8 +260,7 @@ def claims_table(frame: pd.DataFrame) -> str:
     if len(frame) > 1:
         alike = [c for c in ("data", "measure") if c in frame and frame[c].nunique() == 1]
         frame = frame.drop(columns=alike)
-    numbers = {i for i, name in enumerate(frame.columns) if name in NUMBERS}
-    return markdown_table(list(frame.columns), frame.astype(str).to_numpy().tolist(), numbers)
+    return markdown_table(frame)
 
 
 def summary(frame: pd.DataFrame) -> str:
@@ -307,26 +301,19 @@ def entries(runs: pd.DataFrame) -> pd.DataFrame:
     ]
     if lines.empty:
         return lines.assign(system="", under="")
-    group = ["paper", "scale", "variant", "dataset"]
-    came = pd.Series(range(len(lines)), lines.index).groupby(
-        [lines[c] for c in [*group, "vectors"]]
-    )
-    lines = lines.assign(came=came.transform("min"), under="")
+    group = ["paper", "scale", "variant", "dataset", "vectors"]
+    came = lines.groupby(group, sort=False).ngroup()
+    lines = lines.assign(came=came, under="")
     lines = lines.sort_values(["place", "dataset", "came", "seed"], kind="stable")
     papers = lines.groupby("variant")["paper"].nunique()
-    whole = set(
-        lines.loc[lines["scale"] != QUICK, ["paper", "variant", "dataset"]].itertuples(
-            index=False, name=None
-        )
-    )
+    keys = lines[["paper", "variant", "dataset"]].agg(tuple, axis=1)
+    both_scales = (lines["scale"] == QUICK) & keys.isin(keys[lines["scale"] != QUICK])
 
     def name(line: pd.Series) -> str:
-        told = line["variant"]
-        if line["scale"] == QUICK and (line["paper"], line["variant"], line["dataset"]) in whole:
-            told += f", {QUICK}"
+        system = line["variant"] + (f", {QUICK}" if both_scales[line.name] else "")
         if {"vectors", "encoder"} & line["changed"].keys():
-            told += f", {line['vectors'] or 'no vectors'}"
-        return told + (f" ({line['paper']})" if papers[line["variant"]] > 1 else "")
+            system += f", {line['vectors'] or 'no vectors'}"
+        return system + (f" ({line['paper']})" if papers[line["variant"]] > 1 else "")
 
     lines["system"] = lines.apply(name, axis=1)
     lines = pd.concat([lines, *_on_fewer(lines)], ignore_index=True)
@@ -337,199 +324,146 @@ def entries(runs: pd.DataFrame) -> pd.DataFrame:
 
 def _on_fewer(lines: pd.DataFrame) -> Iterable[pd.DataFrame]:
     """The runs that are worth a look on a narrower target too, which others were run on."""
+    protocols = lines["target"].str.rpartition("/")[2]
     for target, same in lines.groupby("target", sort=False):
+        dataset, _, protocol = str(target).rpartition("/")
+        known = COLLECTIONS.get(dataset)
+        wider = (known.wider if known else WIDER_OF_OWN).get(protocol, ())
+        wide = lines.assign(under=protocols)
+        wide = wide[(wide["dataset"] == dataset) & protocols.isin(wider)]
         asked = {q for values in same["values"] for scores in values.values() for q in scores}
-        protocols = [t.protocol for t in lines["target"]]
-        wide = lines.assign(under=protocols)[
-            [t.dataset == target.dataset and t.protocol in _wider(target) for t in lines["target"]]
-        ]
         cut = [
             {m: {q: x for q, x in scores.items() if q in asked} for m, scores in values.items()}
             for values in wide["values"]
         ]
-        if cut:
-            yield wide.assign(values=cut, target=[target] * len(cut))
+        yield wide.assign(values=cut, target=target)
 
 
-def _wider(target: Target) -> tuple[str, ...]:
-    """The protocols whose test holds all questions of the target's, and more."""
-    known = COLLECTIONS.get(target.dataset)
-    return (known.wider if known else WIDER_OF_OWN).get(target.protocol, ())
+def chosen(
+    lines: pd.DataFrame, systems: Collection[str] = (), data: Collection[str] = ()
+) -> pd.DataFrame:
+    """The `entries` of these systems and data sets (`wikiqa`, or `wikiqa/mixed`); none: all.
 
-
-class Tally(NamedTuple):
-    """How a system does against each of the others on a data set."""
-
-    wins: int
-    ties: int
-    losses: int
-
-    def __str__(self) -> str:
-        return f"{self.wins} / {self.ties} / {self.losses}"
-
-
-class Cell:
-    """A system on a target, by one measure: what its runs have in common, and their means.
-
-    `values` are question → value, the mean of the runs that have it. `means` are those of the
-    runs, one a seed, or empty where runs have different questions (folds); `by_seed` has them by
-    the seeds that are known. `seconds` to train, `parameters` and `ranked_per_second` are means
-    over runs; None where no run tells.
+    Raises `QaselError` for a name that no run has.
     """
-
-    def __init__(self, lines: pd.DataFrame, measure: str):
-        runs = [values.get(measure) for values in lines["values"]]
-        if None in runs:
-            known = ", ".join(next(v for v in lines["values"] if measure not in v))
-            raise QaselError(f"unknown measure {measure!r}; of single questions there are: {known}")
-        self.values = by_question(lines, measure)
-        same = all(values.keys() == self.values.keys() for values in runs)
-        self.means = tuple(fmean(values.values()) for values in runs) if same else ()
-        seeds = zip(lines["seed"], self.means, strict=False)
-        self.by_seed = {seed: mean for seed, mean in seeds if not pd.isna(seed)}
-        self.runs = len(lines)
-        self.seconds = fmean(lines["seconds"])
-        self.parameters = _known_mean(lines["parameters"])
-        self.ranked_per_second = _known_mean(lines["ranked_per_second"])
-        first = lines.iloc[0]
-        self.paper, self.vectors = first["paper"], first["vectors"]
-        self.under, self.scale = first["under"], first["scale"]
-
-    @cached_property
-    def mean(self) -> float:
-        """Over all questions."""
-        return fmean(self.values.values())
-
-    @property
-    def over_seeds(self) -> tuple[float | None, float | None]:
-        """Standard deviation over seeds, half-width of the 95 % t interval; None for one seed."""
-        return mean_interval(self.means)[1:] if self.means else (None, None)
-
-    @cached_property
-    def over_questions(self) -> tuple[float, float] | None:
-        """95 % bootstrap interval over questions, of their means over runs; None for one."""
-        return bootstrap_interval(list(self.values.values())) if len(self.values) > 1 else None
+    datasets = lines["target"].str.rpartition("/")[0]
+    for what, known, asked in (
+        ("system", lines["system"], systems),
+        ("data set", [*datasets, *lines["target"]], data),
+    ):
+        folded = {name.casefold(): name for name in known}
+        for name in set(asked) - set(folded.values()):
+            close = difflib.get_close_matches(name.casefold(), folded, n=3)
+            near = "did you mean " + " or ".join(repr(folded[key]) for key in close) + "?"
+            hint = near if close else f"there are: {', '.join(folded.values())}"
+            raise QaselError(f"no run of the {what} {name!r} in the ledger; {hint}")
+    of_systems = lines["system"].isin(systems or lines["system"])
+    of_data = (lines["target"].isin(data) | datasets.isin(data)) if data else True
+    return lines[of_systems & of_data]
 
 
-def _known_mean(values: pd.Series) -> float | None:
-    known = values.dropna()
-    return fmean(known) if len(known) else None
+CELL = [
+    "target", "system", "place", "paper", "vectors", "under", "scale", "measure", "values", "means",
+    "by_seed", "questions", "runs", "mean", "std", "half", "seconds", "parameters",
+    "ranked_per_second",
+]  # fmt: skip
 
 
-@dataclass(frozen=True, eq=False)
-class Matrix:
-    """Cells by (system, target); a pair that was not run has none.
+def matrix(lines: pd.DataFrame, measure: str = "map") -> pd.DataFrame:
+    """Systems × targets of `entries`: a line per pair that was run, by target and system.
 
-    On each target those systems are compared that have the questions that most have; the others
-    are in `left_out`.
+    Known data sets come first, and of each target the best system; `place` has the order in which
+    the systems came. Of a line's runs:
+
+    - `values`: question → value, the mean of the runs that have it; `mean` is over them all;
+    - `means`: of each run, or none where runs have different questions (folds), and `by_seed`,
+      those of a known seed; `std` and `half`, their sample deviation and half of the 95 % t
+      interval of their mean (None for one seed);
+    - `seconds` to train, `parameters` and `ranked_per_second`: means of the runs that have any;
+    - `compared`: whether it has the questions that most systems have on the target (the larger
+      set, where two have as many). Only such lines are tested against each other.
+
+    Raises `QaselError` for a measure that a run lacks.
     """
-
-    cells: Mapping[tuple[str, Target], Cell]
-    measure: str = "map"
-    _tests: dict[Target, dict[tuple[str, str], Comparison]] = field(
-        default_factory=dict, init=False, repr=False
-    )
-
-    @classmethod
-    def of(cls, lines: pd.DataFrame, measure: str = "map") -> "Matrix":
-        """The matrix of `entries`; raises `QaselError` for a measure that one of them lacks."""
-        groups = lines.groupby(["system", "target"], sort=False) if len(lines) else ()
-        return cls({(s, Target(*t)): Cell(group, measure) for (s, t), group in groups}, measure)
-
-    @cached_property
-    def systems(self) -> tuple[str, ...]:
-        """The systems, in the order in which they came."""
-        return tuple(dict.fromkeys(system for system, _ in self.cells))
-
-    @cached_property
-    def targets(self) -> tuple[Target, ...]:
-        """The targets: known data sets first, by protocol."""
-        order = [*DATASETS]
-
-        def place(target: Target) -> tuple[int, Target]:
-            known = target.dataset in order
-            return order.index(target.dataset) if known else len(order), target
-
-        return tuple(sorted({target for _, target in self.cells}, key=place))
-
-    def column(self, target: Target) -> dict[str, Cell]:
-        """The systems that were run on a target, best first."""
-        cells = {s: self.cells[s, target] for s in self.systems if (s, target) in self.cells}
-        return dict(sorted(cells.items(), key=lambda item: -item[1].mean))
-
-    def questions(self, target: Target) -> frozenset[str]:
-        """The questions that most systems have there (the larger set, where two have as many)."""
-        counts = Counter(frozenset(cell.values) for cell in self.column(target).values())
-        return max(counts, key=lambda questions: (counts[questions], len(questions)))
-
-    def left_out(self, target: Target) -> dict[str, int]:
-        """Systems that were run on other questions, and on how many; they are not compared."""
-        asked = self.questions(target)
-        column = self.column(target).items()
-        return {name: len(cell.values) for name, cell in column if cell.values.keys() != asked}
-
-    def compared(self, target: Target) -> list[str]:
-        """The systems that are compared on a target, best first."""
-        others = self.left_out(target)
-        return [system for system in self.column(target) if system not in others]
-
-    def tests(self, target: Target) -> dict[tuple[str, str], Comparison]:
-        """Each pair of the systems compared, better one first, by the randomised Tukey HSD.
-
-        p is corrected for the number of systems. Empty for one system, or one question.
-        """
-        if target not in self._tests:
-            systems = self.compared(target)
-            enough = len(systems) > 1 and len(self.questions(target)) > 1
-            values = {system: self.cells[system, target].values for system in systems}
-            self._tests[target] = tukey_hsd_randomised(values) if enough else {}
-        return self._tests[target]
-
-    def beaten(self, system: str, target: Target) -> list[str]:
-        """The systems that this one beats significantly, best first."""
-        found = self.tests(target)
-        return [b for (a, b), test in found.items() if a == system and test.p < ALPHA]
-
-    def tally(self, system: str, target: Target) -> Tally | None:
-        """Significant wins, ties and significant losses; None where it is not compared."""
-        found = self.tests(target)
-        if not any(system in pair for pair in found):
-            return None
-        wins = len(self.beaten(system, target))
-        losses = sum(b == system and test.p < ALPHA for (_, b), test in found.items())
-        return Tally(wins, len(self.compared(target)) - 1 - wins - losses, losses)
-
-    def leaders(self, count: int) -> list[str]:
-        """The systems that are among the `count` best on some target, in the matrix's order."""
-        best = {system for target in self.targets for system in list(self.column(target))[:count]}
-        return [system for system in self.systems if system in best]
-
-    def only(self, systems: Sequence[str] = (), data: Sequence[str] = ()) -> "Matrix":
-        """The part with these systems and data sets (`wikiqa`, or `wikiqa/mixed`); none: all.
-
-        Tests are then corrected for the systems that are left. Raises `QaselError` for a name
-        that the matrix does not have.
-        """
-        chosen = {_known(name, self.systems, "system") for name in systems or self.systems}
-        named = dict.fromkeys(name for t in self.targets for name in (t.dataset, t.key))
-        asked = {_known(name, named, "data set") for name in data or named}
-        cells = {
-            (system, target): cell
-            for (system, target), cell in self.cells.items()
-            if system in chosen and asked & {target.dataset, target.key}
-        }
-        return Matrix(cells, self.measure)
+    if lines.empty:
+        return pd.DataFrame(columns=[*CELL, "compared"]).set_index(["target", "system"])
+    groups = lines.groupby(["target", "system"], sort=False)
+    found = [[*key, *_cell(group, measure)] for key, group in groups]
+    cells = pd.DataFrame(found, columns=CELL)
+    cells["place"] = cells["system"].map({s: n for n, s in enumerate(lines["system"].unique())})
+    known = cells["target"].str.rpartition("/")[0].map({name: n for n, name in enumerate(DATASETS)})
+    cells = cells.assign(known=known.fillna(len(DATASETS)), worst=-cells["mean"])
+    cells = cells.sort_values(["known", "target", "worst"], kind="stable", ignore_index=True)
+    asked = cells["values"].map(frozenset)
+    most = {
+        target: max(sets, key=lambda questions: (list(sets).count(questions), len(questions)))
+        for target, sets in asked.groupby(cells["target"])
+    }
+    cells["compared"] = asked == cells["target"].map(most)
+    return cells.drop(columns=["known", "worst"]).set_index(["target", "system"])
 
 
-def _known(name: str, known: Iterable[str], what: str) -> str:
-    """`name`, if it is known; raises `QaselError` with the nearest ones if not."""
-    folded = {key.casefold(): key for key in known}
-    if name in folded.values():
-        return name
-    close = difflib.get_close_matches(name.casefold(), folded, n=3)
-    near = "did you mean " + " or ".join(repr(folded[key]) for key in close) + "?"
-    hint = near if close else f"there are: {', '.join(folded.values())}"
-    raise QaselError(f"no run of the {what} {name!r} in the ledger; {hint}")
+def _cell(lines: pd.DataFrame, measure: str) -> list[Any]:
+    """The values of `CELL` from `place` on, which is left open."""
+    runs = [values.get(measure) for values in lines["values"]]
+    if None in runs:
+        known = ", ".join(next(v for v in lines["values"] if measure not in v))
+        raise QaselError(f"unknown measure {measure!r}; of single questions there are: {known}")
+    values = by_question(lines, measure)
+    same = all(run.keys() == values.keys() for run in runs)
+    means = [fmean(run.values()) for run in runs] if same else []
+    seeds = zip(lines["seed"], means, strict=False)
+    by_seed = {seed: mean for seed, mean in seeds if not pd.isna(seed)}
+    first = [lines[column].iloc[0] for column in ("paper", "vectors", "under", "scale")]
+    std, half = mean_interval(means)[1:] if means else (None, None)
+    costs = [
+        lines[column].astype(float).mean()
+        for column in ("seconds", "parameters", "ranked_per_second")
+    ]
+    mean = fmean(values.values())
+    kept = [measure, values, means, by_seed, len(values), len(lines), mean, std, half]
+    return [None, *first, *kept, *costs]
+
+
+def targets(cells: pd.DataFrame) -> list[str]:
+    """The targets of a matrix, in its order."""
+    return list(cells.index.unique("target"))
+
+
+def systems(cells: pd.DataFrame) -> list[str]:
+    """The systems of a matrix, in the order in which they came."""
+    return list(cells.sort_values("place", kind="stable").index.unique("system"))
+
+
+def pairs(column: pd.DataFrame) -> dict[tuple[str, str], Comparison]:
+    """Each pair of systems compared in one target's lines, better first: randomised Tukey HSD.
+
+    p is corrected for the number of systems. Empty for one system, or one question.
+    """
+    values = column.loc[column["compared"], "values"]
+    enough = len(values) > 1 and len(values.iloc[0]) > 1
+    return tukey_hsd_randomised(values.to_dict()) if enough else {}
+
+
+def with_tests(cells: pd.DataFrame) -> pd.DataFrame:
+    """A matrix with `wins`, `ties` and `losses`, significant ones, and the systems it `beats`.
+
+    Missing where a system is not compared with any.
+    """
+    tallies = {}
+    for target in targets(cells):
+        found = pairs(cells.loc[target])
+        clear = [pair for pair, test in found.items() if test.p < ALPHA]
+        names = dict.fromkeys(name for pair in found for name in pair)
+        for system in names:
+            beats = [other for better, other in clear if better == system]
+            losses = sum(other == system for _, other in clear)
+            ties = len(names) - 1 - len(beats) - losses
+            tallies[target, system] = len(beats), ties, losses, beats
+    columns = ["wins", "ties", "losses", "beats"]
+    lines = [tallies.get(key, (pd.NA, pd.NA, pd.NA, [])) for key in cells.index]
+    frame = pd.DataFrame(lines, cells.index, columns)
+    return cells.join(frame.astype(dict.fromkeys(columns[:3], "Int64")))
 
 
 ADJUSTED, SEEDS, CLEAR = "p, adjusted", "± over seeds", "clear"
@@ -539,8 +473,8 @@ IDEA_COLUMNS = [
 ]  # fmt: skip
 
 
-def worth(matrix: Matrix, ideas: Mapping[str, tuple[str, str]]) -> pd.DataFrame:
-    """Idea → (system with it, system without it): a line a data set that both were run on.
+def worth(cells: pd.DataFrame, ideas: Mapping[str, tuple[str, str]]) -> pd.DataFrame:
+    """Idea → (system with it, system without it): a line per data set that both were run on.
 
     `difference` of the means, with a 95 % bootstrap interval over questions (`low`, `high`), and
     `ADJUSTED` p of the paired randomisation test, for the number of lines by Benjamini and
@@ -553,23 +487,23 @@ def worth(matrix: Matrix, ideas: Mapping[str, tuple[str, str]]) -> pd.DataFrame:
     on a wider one (`under`), where they are compared anyhow.
     """
     lines = []
+    comparable = cells[cells["compared"] & (cells["questions"] > 1)]
     for idea, (having, lacking) in ideas.items():
-        for target in matrix.targets:
-            together = matrix.compared(target) if len(matrix.questions(target)) > 1 else ()
-            if having not in together or lacking not in together:
+        for target in targets(cells):
+            if not {(target, having), (target, lacking)} <= set(comparable.index):
                 continue
-            a, b = (matrix.cells[system, target] for system in (having, lacking))
-            if a.under and b.under:
+            a, b = (comparable.loc[(target, system)] for system in (having, lacking))
+            if a["under"] and b["under"]:
                 continue
-            gaps = [
-                a.by_seed[seed] - b.by_seed[seed] for seed in sorted(a.by_seed.keys() & b.by_seed)
-            ]
+            common = sorted(a["by_seed"].keys() & b["by_seed"])
+            gaps = [a["by_seed"][seed] - b["by_seed"][seed] for seed in common]
             gap, _, half = mean_interval(gaps) if gaps else (0.0, None, None)
-            low, high = bootstrap_interval(a.values, b.values)
+            low, high = bootstrap_interval(a["values"], b["values"])
+            p = randomisation_test(a["values"], b["values"]).p
             clear = half is not None and abs(gap) > half
-            what = (idea, target.name, having, lacking, len(a.values), f"{a.runs} / {b.runs}")
-            p = randomisation_test(a.values, b.values).p
-            lines.append((*what, a.mean - b.mean, low, high, half, p, clear))
+            runs = f"{a['runs']} / {b['runs']}"
+            lines.append((idea, target_name(target), having, lacking, a["questions"], runs,
+                          a["mean"] - b["mean"], low, high, half, p, clear))  # fmt: skip
     frame = pd.DataFrame(lines, columns=IDEA_COLUMNS)
     if lines:
         frame[ADJUSTED] = stats.false_discovery_control(frame[ADJUSTED])
@@ -584,156 +518,134 @@ COLUMNS = [
     "runs", "mean", "std", "seed_low", "seed_high", "question_low", "question_high",
     "wins", "ties", "losses", "beats", "seconds", "parameters", "ranked_per_second",
 ]  # fmt: skip
-"""Of the CSV, one line a cell: `under` as in `entries`, measures in 0..1, `std` and the seeds'
-95 % interval empty for one seed and for folds, the tally empty where a system is not compared,
-`beats` with `; ` between."""
+"""Of the CSV, one line per pair: `under` as in `entries`, measures in 0..1, `std` and the seeds'
+95 % interval empty for one seed and for folds, wins, ties and losses empty where a system is not
+compared, `beats` with `; ` between."""
 
 
-def render(matrix: Matrix, format_: str = "md") -> str:
-    """The matrix as `md`, `latex` (booktabs) or `csv`; ends with a newline.
+def render(cells: pd.DataFrame, format_: str = "md") -> str:
+    """A matrix `with_tests` as `md`, `latex` (booktabs) or `csv`; ends with a newline.
 
-    `md` and `latex` have a table of means with superscripts, one of details a data set, and notes.
+    `md` and `latex` have a table of means with superscripts, one of details per data set, and
+    notes.
     """
     if format_ == "csv":
-        return csv_of(frame(matrix))
+        return csv_of(_csv_frame(cells))
     in_markdown = require_format(format_) == "md"
-    tables = [overview(matrix), *(detail(matrix, target) for target in matrix.targets)]
-    parts = [table.markdown() if in_markdown else table.latex() for table in tables]
-    for note in notes_of(matrix):
-        parts.append(f"{note}\n" if in_markdown else f"\\par {escape_latex(note)}\n")
-    return "\n".join(parts)
+    title = f"{NAMES[cells['measure'].iloc[0]]}, mean over seeds"
+    tables = [(title, overview(cells))]
+    marks = letters(cells)
+    for target in targets(cells):
+        column = cells.loc[target]
+        frame = details(column)
+        frame.insert(0, "paper", column["paper"])
+        frame.insert(0, "", [marks[system] for system in column.index])
+        frame.insert(1, "system", column.index)
+        tables.append((counted(cells, target), frame))
+    notes = notes_of(cells)
+    if in_markdown:
+        parts = [f"### {title}\n\n{markdown_table(frame)}" for title, frame in tables]
+        return "\n".join([*parts, *(f"{note}\n" for note in notes)])
+    parts = [f"\\par {escape_latex(title)}\n\n{latex_table(frame)}" for title, frame in tables]
+    return "\n".join([*parts, *(f"\\par {escape_latex(note)}\n" for note in notes)])
 
 
-def frame(matrix: Matrix) -> pd.DataFrame:
-    """One line a cell, with `COLUMNS`."""
-    lines = []
-    for target in matrix.targets:
-        for system, cell in matrix.column(target).items():
-            deviation, half = cell.over_seeds
-            lines.append((
-                cell.paper, system, cell.vectors, *target, cell.under, cell.scale, matrix.measure,
-                len(cell.values), cell.runs, cell.mean, deviation,
-                *((None, None) if half is None else (cell.mean - half, cell.mean + half)),
-                *(cell.over_questions or (None, None)),
-                *(matrix.tally(system, target) or (None, None, None)),
-                "; ".join(matrix.beaten(system, target)),
-                cell.seconds, cell.parameters, cell.ranked_per_second,
-            ))  # fmt: skip
-    whole = dict.fromkeys(("wins", "ties", "losses"), "Int64")
-    return pd.DataFrame(lines, columns=COLUMNS).astype(whole)
-
-
-def letters(matrix: Matrix) -> dict[str, str]:
-    """A letter a system, in the matrix's order; numbers where the alphabet is too short."""
-    systems, marks = matrix.systems, list(string.ascii_lowercase)
-    if len(systems) > len(marks):
-        marks = [str(number) for number in range(1, len(systems) + 1)]
-    return dict(zip(systems, marks, strict=False))
-
-
-def overview(matrix: Matrix) -> Table:
-    """Systems × data sets: means, and superscripts for the systems that each one beats there."""
-    known = letters(matrix)
-    cells: list[list[str | Marked]] = []
-    for system in matrix.systems:
-        line = [matrix.cells.get((system, target)) for target in matrix.targets]
-        paper = next(cell.paper for cell in line if cell)
-        marked = [_marked(matrix, system, target, known) for target in matrix.targets]
-        cells.append([known[system], system, paper, *marked])
-    header = ["", "system", "paper", *(target.name for target in matrix.targets)]
-    title = f"{NAMES[matrix.measure]}, mean over seeds"
-    return Table(title, header, cells, set(range(3, len(header))))
-
-
-def _marked(matrix: Matrix, system: str, target: Target, known: dict[str, str]) -> str | Marked:
-    """A mean, with the letters of the systems beaten; three or more in a row as `a–c`."""
-    cell = matrix.cells.get((system, target))
-    if cell is None:
-        return "–"
-    if system in matrix.left_out(target):
-        return f"{cell.mean:.3f} ({len(cell.values)} questions)"
-    places, marks = list(known), list(known.values())
-    rows: list[list[int]] = []
-    for place in sorted(places.index(name) for name in matrix.beaten(system, target)):
-        if rows and place == rows[-1][-1] + 1:
-            rows[-1].append(place)
-        else:
-            rows.append([place])
-    named = (
-        [f"{marks[row[0]]}–{marks[row[-1]]}"] if len(row) > 2 else [marks[i] for i in row]
-        for row in rows
+def _csv_frame(cells: pd.DataFrame) -> pd.DataFrame:
+    """The matrix with `COLUMNS`."""
+    intervals = [_over_questions(values) or (None, None) for values in cells["values"]]
+    frame = cells.reset_index().assign(
+        dataset=lambda frame: frame["target"].str.rpartition("/")[0],
+        protocol=lambda frame: frame["target"].str.rpartition("/")[2],
+        seed_low=lambda frame: frame["mean"] - frame["half"],
+        seed_high=lambda frame: frame["mean"] + frame["half"],
+        beats=lambda frame: frame["beats"].map("; ".join),
     )
-    return f"{cell.mean:.3f}", ",".join(mark for part in named for mark in part)
+    frame[["question_low", "question_high"]] = pd.DataFrame(intervals)
+    return frame[COLUMNS]
 
 
-DETAILS = [
-    SEEDS, "95 % over questions", "runs", "wins / ties / losses",
-    "s to train", "parameters", "ranked a second",
-]  # fmt: skip
-"""Columns of a cell's details, after the mean."""
+def _over_questions(values: Mapping[str, float]) -> tuple[float, float] | None:
+    """95 % bootstrap interval over questions; None for one question."""
+    return bootstrap_interval(list(values.values())) if len(values) > 1 else None
 
 
-def detail(matrix: Matrix, target: Target) -> Table:
-    """The systems on a data set, best first: intervals, tally, cost."""
-    known = letters(matrix)
-    cells = [
-        [known[system], system, cell.paper, *details(matrix, system, target)]
-        for system, cell in matrix.column(target).items()
+def letters(cells: pd.DataFrame) -> dict[str, str]:
+    """A letter per system, in the order in which they came; numbers where letters run out."""
+    names = systems(cells)
+    numbers = map(str, range(1, len(names) + 1))
+    return dict(zip(names, string.ascii_lowercase if len(names) <= 26 else numbers, strict=False))
+
+
+def overview(cells: pd.DataFrame) -> pd.DataFrame:
+    """Systems × data sets: means, and superscripts for the systems that each one beats there."""
+    marks = letters(cells)
+    told = [_marked(cell, marks) for cell in cells.itertuples()]
+    table = pd.Series(told, cells.index).unstack("target").reindex(systems(cells))
+    table = table[targets(cells)].rename(columns=target_name).fillna("–")
+    papers = cells["paper"].groupby("system").first()
+    table.insert(0, "paper", papers)
+    table.insert(0, "system", table.index)
+    table.insert(0, "", table.index.map(marks))
+    return table
+
+
+def _marked(cell: Any, marks: Mapping[str, str]) -> str:
+    """A mean, with the letters of the systems beaten; three or more in a row as `a–c`."""
+    if not cell.compared:
+        return f"{cell.mean:.3f} ({cell.questions} questions)"
+    places, letters_ = list(marks), list(marks.values())
+    beaten = sorted(places.index(name) for name in cell.beats)
+    runs = [[i for _, i in run] for _, run in groupby(enumerate(beaten), lambda x: x[1] - x[0])]
+    named = [
+        f"{letters_[run[0]]}–{letters_[run[-1]]}"
+        if len(run) > 2
+        else ",".join(letters_[i] for i in run)
+        for run in runs
     ]
-    header = ["", "system", "paper", NAMES[matrix.measure], *DETAILS]
-    return Table(counted(matrix, target), header, cells, set(range(3, len(header))))
+    return f"{cell.mean:.3f}" + (f"<sup>{','.join(named)}</sup>" if named else "")
 
 
-def short(
-    matrix: Matrix, target: Target, columns: Sequence[str] = DETAILS, count: int | None = None
-) -> Table:
-    """The `count` best systems on a data set (None: all) with some of their `DETAILS`."""
-    cells = []
-    for system in list(matrix.column(target))[:count]:
-        mean, *rest = details(matrix, system, target)
-        known = dict(zip(DETAILS, rest, strict=True))
-        cells.append([system, mean, *(known[column] for column in columns)])
-    title = counted(matrix, target)
-    if len(cells) < len(matrix.column(target)):
-        title += f"; the best {len(cells)}"
-    header = ["system", NAMES[matrix.measure], *columns]
-    return Table(title, header, cells, set(range(1, len(header))))
+OVER_QUESTIONS, TALLY = "95 % over questions", "wins / ties / losses"
 
 
-def counted(matrix: Matrix, target: Target) -> str:
-    """A target with the numbers of its questions and systems."""
-    asked, ran = len(matrix.questions(target)), len(matrix.column(target))
-    questions, systems = ("" if number == 1 else "s" for number in (asked, ran))
-    return f"{target.name}: {asked} question{questions}, {ran} system{systems}"
+def details(column: pd.DataFrame) -> pd.DataFrame:
+    """The lines of one target as they are printed, best first: intervals, tally, cost."""
+    return pd.DataFrame([_details(cell) for cell in column.itertuples()], column.index)
 
 
-def details(matrix: Matrix, system: str, target: Target) -> list[str]:
-    """The mean of a cell and its `DETAILS`, as they are printed."""
-    cell = matrix.cells[system, target]
-    _, half = cell.over_seeds
-    ends = cell.over_questions
-    tally = matrix.tally(system, target)
+def _details(cell: Any) -> dict[str, str]:
+    ends = _over_questions(cell.values)
+    few = pd.isna(cell.half) or len(cell.means) < FEWEST
     remarks = ", ".join([cell.under] * bool(cell.under) + [QUICK] * (cell.scale == QUICK))
     runs = str(cell.runs) if cell.means else f"{cell.runs} folds"
-    return [
-        f"{cell.mean:.3f}",
-        f"{half:.3f}" if half is not None and len(cell.means) >= FEWEST else "–",
-        f"{ends[0]:.3f} to {ends[1]:.3f}" if ends else "–",
-        f"{runs} ({remarks})" if remarks else runs,
-        str(tally) if tally else "not compared",
-        f"{cell.seconds:,.0f}" if cell.seconds >= 10 else f"{cell.seconds:.1f}",
-        _number(cell.parameters),
-        _number(cell.ranked_per_second),
-    ]
+    tally = f"{cell.wins} / {cell.ties} / {cell.losses}"
+    return {
+        NAMES[cell.measure]: f"{cell.mean:.3f}",
+        SEEDS: "–" if few else f"{cell.half:.3f}",
+        OVER_QUESTIONS: f"{ends[0]:.3f} to {ends[1]:.3f}" if ends else "–",
+        "runs": f"{runs} ({remarks})" if remarks else runs,
+        TALLY: "not compared" if pd.isna(cell.wins) else tally,
+        "s to train": f"{cell.seconds:,.0f}" if cell.seconds >= 10 else f"{cell.seconds:.1f}",
+        "parameters": _number(cell.parameters),
+        "ranked a second": _number(cell.ranked_per_second),
+    }
 
 
-def _number(value: float | None) -> str:
-    if value is None:
+def _number(value: float) -> str:
+    if pd.isna(value):
         return "–"
     return f"{value / 1e6:.1f} M" if value >= 1e6 else f"{value:,.0f}"
 
 
-def notes_of(matrix: Matrix) -> list[str]:
+def counted(cells: pd.DataFrame, target: str) -> str:
+    """A target with the numbers of its questions and systems."""
+    column = cells.loc[target]
+    asked, ran = column.loc[column["compared"], "questions"].iloc[0], len(column)
+    questions, systems = ("" if number == 1 else "s" for number in (asked, ran))
+    return f"{target_name(target)}: {asked} question{questions}, {ran} system{systems}"
+
+
+def notes_of(cells: pd.DataFrame) -> list[str]:
     """How to read the tables, and what could not be compared."""
     notes = [
         "A win, a loss and a superscript each stand for "
@@ -745,19 +657,20 @@ def notes_of(matrix: Matrix) -> list[str]:
         "was not measured. Parameters: all numbers that training sets, with the word vectors where "
         "those are trained."
     ]
-    if wider := sorted({cell.under for cell in matrix.cells.values() if cell.under}):
+    if wider := sorted(set(cells["under"]) - {""}):
         notes.append(
             f"Runs ({' or '.join(wider)}): trained and chosen under that protocol, whose test has "
             "these questions and a few more; measured on these."
         )
-    if any(cell.scale == QUICK for cell in matrix.cells.values()):
+    if (cells["scale"] == QUICK).any():
         notes.append(
             f"Runs ({QUICK}): with settings made for the sample, which is too small for the "
             "papers' own."
         )
-    for target in matrix.targets:
-        if others := matrix.left_out(target):
-            named = ", ".join(f"{system} ({count})" for system, count in others.items())
-            asked = len(matrix.questions(target))
-            notes.append(f"Not compared on {target.name}, run on other than its {asked}: {named}.")
+    for target, others in cells[~cells["compared"]].groupby("target", sort=False):
+        named = ", ".join(f"{key[1]} ({n})" for key, n in others["questions"].items())
+        asked = cells.loc[target].query("compared")["questions"].iloc[0]
+        notes.append(
+            f"Not compared on {target_name(target)}, run on other than its {asked}: {named}."
+        )
     return notes

@@ -2,7 +2,7 @@
 
 import statistics
 from collections.abc import Collection, Hashable, Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 import pandas as pd
 
@@ -36,30 +36,22 @@ COLUMNS = (
 """Of the frame of runs, before a column for each measure; see `read_runs`."""
 
 
-class Target(NamedTuple):
-    """The test questions of a data set under a protocol, on which systems can be compared."""
+def target_of(dataset: str, protocol: str, split: str = "test") -> str:
+    """The test questions on which systems can be compared: `wikiqa/answered`.
 
-    dataset: str
-    protocol: str
+    `test-2017` under the protocol `b-2016` is the test of `b-2017`.
+    """
+    later = split.removeprefix("test")
+    return f"{dataset}/{protocol.rpartition('-')[0] + later if later else protocol}"
 
-    @classmethod
-    def of(cls, dataset: str, protocol: str, split: str = "test") -> "Target":
-        """That of a test split; `test-2017` under the protocol `b-2016` is the test of `b-2017`."""
-        later = split.removeprefix("test")
-        return cls(dataset, protocol.rpartition("-")[0] + later if later else protocol)
 
-    @property
-    def key(self) -> str:
-        """As the command takes it: `wikiqa/answered`."""
-        return f"{self.dataset}/{self.protocol}"
-
-    @property
-    def name(self) -> str:
-        """As readers know it: `WikiQA (answered)`, `SemEval-2017 B`."""
-        known = COLLECTIONS.get(self.dataset)
-        if known and self.protocol in known.labels:
-            return known.labels[self.protocol]
-        return f"{DATASETS.get(self.dataset, self.dataset)} ({self.protocol})"
+def target_name(target: str) -> str:
+    """A target as readers know it: `WikiQA (answered)`, `SemEval-2017 B`."""
+    dataset, _, protocol = target.rpartition("/")
+    known = COLLECTIONS.get(dataset)
+    if known and protocol in known.labels:
+        return known.labels[protocol]
+    return f"{DATASETS.get(dataset, dataset)} ({protocol})"
 
 
 def read_runs(rooms: Iterable[Room], rows: Iterable[Row] | None = None) -> pd.DataFrame:
@@ -96,7 +88,7 @@ def read_runs(rooms: Iterable[Room], rows: Iterable[Row] | None = None) -> pd.Da
             run |= _standing(*known[recipe["paper"]], row, newest[recipe["dataset"]])
         for split in dict.fromkeys([*row.scores, *row.per_question]):
             line = run | {"split": split, "values": row.per_question.get(split, {})}
-            line["target"] = Target.of(recipe["dataset"], recipe["protocol"], split)
+            line["target"] = target_of(recipe["dataset"], recipe["protocol"], split)
             lines.append(line | row.scores.get(split, {}))
     measures = dict.fromkeys([*MEASURES.values(), *(name for line in lines for name in line)])
     return pd.DataFrame(lines, columns=[*COLUMNS, *(m for m in measures if m not in COLUMNS)])

@@ -1,21 +1,30 @@
-"""Grids of runs, from options or a YAML file, and running them through worker processes."""
+"""Grids of runs, from options or a YAML file, and running them in worker processes (dask).
 
+The workers are of this machine, or a scheduler's on several.
+"""
+
+import asyncio
 import contextlib
 import dataclasses
+import logging
 import os
+import signal
 import sys
+import tempfile
 import threading
+import time
 import traceback
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
+import pydantic
+from pydantic import BeforeValidator, ConfigDict, Field, ValidationError
 from tqdm import tqdm
 
-from qasel.datasets.registry import unknown
 from qasel.errors import QaselError
 from qasel.files import require_writable
 from qasel.locations import results_dir
@@ -26,30 +35,60 @@ from qasel.results.runs import changed
 from qasel.text.vectors import find_vectors
 from qasel.training.recipe import Recipe, literal
 
+try:
+    import dask
+    import yaml
+    from dask.system import CPU_COUNT
+    from distributed import (
+        Client,
+        Future,
+        KilledWorker,
+        LocalCluster,
+        Worker,
+        WorkerPlugin,
+        get_worker,
+        wait,
+    )
+    from distributed.client import FuturesCancelledError
+    from distributed.system import MEMORY_LIMIT
+except ImportError as error:
+    raise QaselError(
+        "a sweep needs dask.distributed and PyYAML; install them with `pip install 'qasel[sweep]'`"
+    ) from error
+
 if TYPE_CHECKING:
-    from yaml import MappingNode, Node, SafeLoader
+    import torch
 
-    from qasel.results.workers import Workers
+# What it says of workers that come and go is no news to a reader: the runs' fate is told.
+logging.getLogger("distributed").setLevel(logging.CRITICAL)
 
-ALL = "all"
-"""The variant that stands for every row of a paper."""
 Rooms = Mapping[str, Room]
 
 
-@dataclass(frozen=True)
+def _as_tuple(value: Any) -> Any:
+    """A list, or one value alone, as a tuple."""
+    return tuple(value) if isinstance(value, list | tuple) else (value,)
+
+
+Texts = Annotated[Sequence[str], BeforeValidator(_as_tuple)]
+Several = Annotated[list[Any], Field(min_length=1)]
+Seeds = Annotated[Sequence[Annotated[int, Field(ge=0)]], Field(min_length=1)]
+
+
+@pydantic.dataclasses.dataclass(frozen=True, config=ConfigDict(strict=True, extra="forbid"))
 class Grid:
-    """Which runs to make.
+    """Which runs to make: one text or number, or several, for each of the first four.
 
     No variant means each paper's own system, `all` every row it has. `set` holds for all runs;
     `over` gives a setting several values, of which each is run with each of the other settings'.
     """
 
-    paper: Sequence[str]
-    variant: Sequence[str] = ()
-    dataset: Sequence[str] = ("sample",)
-    seeds: Sequence[int] = (0,)
-    set: Mapping[str, Any] = field(default_factory=dict)
-    over: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    paper: Annotated[Texts, Field(min_length=1)]
+    variant: Texts = ()
+    dataset: Texts = ("sample",)
+    seeds: Annotated[Seeds, BeforeValidator(_as_tuple)] = (0,)
+    set: dict[str, Any] = dataclasses.field(default_factory=dict)
+    over: dict[str, Several] = dataclasses.field(default_factory=dict)
 
     def recipes(self, rooms: Rooms) -> list[Recipe]:
         """The recipes, each once, the seeds of one after another.
@@ -62,23 +101,11 @@ class Grid:
         found = []
         for name, dataset in product(self.paper, self.dataset):
             room = rooms[name]
-            for variant, *values in product(rows_of(room, self.variant), *self.over.values()):
+            for variant, *values in product(room.rows(self.variant), *self.over.values()):
                 settings = {**self.set, **dict(zip(self.over, values, strict=True))}
                 chosen = room.configured(variant, dataset, settings)
                 found += [chosen.change(seed=seed) for seed in self.seeds]
         return _each_once(found)
-
-
-def rows_of(room: Room, asked: Sequence[str]) -> Sequence[str]:
-    """The variants asked for: none means a paper's own system, `all` every row it has.
-
-    Raises `QaselError` for `all` beside others.
-    """
-    if ALL not in asked:
-        return asked or (room.main,)
-    if len(asked) > 1:
-        raise QaselError(f"variant {ALL!r} is all there are; leave the others out, or leave it out")
-    return room.variants
 
 
 def _each_once(recipes: Iterable[Recipe]) -> list[Recipe]:
@@ -86,36 +113,27 @@ def _each_once(recipes: Iterable[Recipe]) -> list[Recipe]:
     return list({recipe.hash: recipe for recipe in recipes}.values())
 
 
-def gathered(assignments: Iterable[tuple[str, Any]]) -> dict[str, list[Any]]:
-    """Key → all the values it is given: (k, 1), (k, 2) → {k: [1, 2]}."""
-    values: dict[str, list[Any]] = {}
-    for key, value in assignments:
-        values.setdefault(key, []).append(value)
-    return values
-
-
 def described(room: Room, recipe: Recipe) -> str:
     """A recipe in a line: paper, row, data, seed, and the settings that are not the row's own."""
-    parts = (
-        recipe.paper,
-        recipe.variant,
-        f"{recipe.dataset} ({recipe.protocol})",
-        f"seed {recipe.seed}",
-        changed(room, recipe.as_dict()),
-    )
-    return "  ".join(part for part in parts if part)
+    data = f"{recipe.dataset} ({recipe.protocol})"
+    parts = recipe.paper, recipe.variant, data, f"seed {recipe.seed}"
+    return "  ".join(filter(None, (*parts, changed(room, recipe.as_dict()))))
 
 
 # Grids from a file
 
-KEYS = tuple(field.name for field in dataclasses.fields(Grid))
-KINDS = {
-    "paper": (str, "texts"),
-    "variant": (str, "texts"),
-    "dataset": (str, "texts"),
-    "seeds": (int, "whole numbers"),
-}
-"""Key → the type of its value, or of each of a list of them, and their name."""
+
+class _Loader(yaml.SafeLoader):
+    """Refuses a key that comes twice, of which YAML would take the last."""
+
+    def construct_mapping(self, node: "yaml.MappingNode", deep: bool = False) -> dict[Any, Any]:
+        seen = []
+        for key, _ in node.value:
+            if key.value in seen:
+                problem = f"{key.value!r} a second time"
+                raise yaml.constructor.ConstructorError(None, None, problem, key.start_mark)
+            seen.append(key.value)
+        return super().construct_mapping(node, deep)
 
 
 def read_grids(path: Path, rooms: Rooms) -> list[Recipe]:
@@ -125,15 +143,10 @@ def read_grids(path: Path, rooms: Rooms) -> list[Recipe]:
     `QaselError`, with file and line, for what is no such file.
     """
     try:
-        import yaml
-    except ImportError as error:
-        need = "a grid file needs PyYAML; install it with `pip install 'qasel[sweep]'`"
-        raise QaselError(need) from error
-    try:
-        loader = yaml.SafeLoader(path.read_text(encoding="utf-8"))
+        loader = _Loader(path.read_text(encoding="utf-8"))
         root = loader.get_single_node()
         nodes = root.value if isinstance(root, yaml.SequenceNode) else [root]
-        recipes = [recipe for node in nodes for recipe in _recipes(path, rooms, loader, node)]
+        return _each_once(r for node in nodes for r in _recipes(path, rooms, loader, node))
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         where = f"{path}, line {mark.line + 1}" if mark else str(path)
@@ -143,58 +156,28 @@ def read_grids(path: Path, rooms: Rooms) -> list[Recipe]:
         raise QaselError(f"{path}: cannot be read as YAML (nested too deeply)") from error
     except UnicodeDecodeError as error:
         raise QaselError(f"{path}: not a text file ({error})") from error
-    return _each_once(recipes)
 
 
-def _recipes(path: Path, rooms: Rooms, loader: "SafeLoader", node: "Node | None") -> list[Recipe]:
+def _recipes(path: Path, rooms: Rooms, loader: _Loader, node: "yaml.Node | None") -> list[Recipe]:
     """The recipes of one grid of the file."""
-    if node is None or node.id != "mapping":
-        where = f"{path}, line {node.start_mark.line + 1}" if node else str(path)
-        raise QaselError(f"{where}: expected a grid, a mapping with {', '.join(KEYS)}")
-    fields = _fields(path, loader, node)
+    names = ", ".join(field.name for field in dataclasses.fields(Grid))
+    line = node.start_mark.line + 1 if node else 1
+    if not isinstance(node, yaml.MappingNode):
+        raise QaselError(f"{path}, line {line}: expected a grid, a mapping with {names}")
+    values = loader.construct_document(node)
+    for key in ("set", "over"):
+        if isinstance(values.get(key), dict):
+            values[key] = {name: _literals(value) for name, value in values[key].items()}
     try:
-        if "paper" not in fields:
-            raise QaselError("a grid must name a `paper`, or several")
-        return Grid(**fields).recipes(rooms)
+        return Grid(**values).recipes(rooms)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        name = str(first["loc"][0])
+        lines = {key.value: key.start_mark.line + 1 for key, _ in node.value}
+        what = f"{name}: {first['msg']}; a grid has {names}"
+        raise QaselError(f"{path}, line {lines.get(name, line)}: {what}") from error
     except QaselError as error:
-        raise QaselError(f"{path}, line {node.start_mark.line + 1}: {error}") from error
-
-
-def _fields(path: Path, loader: "SafeLoader", node: "MappingNode") -> dict[str, Any]:
-    """The values of a grid's fields, each of its type."""
-    fields: dict[str, Any] = {}
-    for key_node, value_node in node.value:
-        key = key_node.value
-        try:
-            if key not in KEYS:
-                raise QaselError(unknown("key of a grid", str(key), dict.fromkeys(KEYS)))
-            if key in fields:
-                raise QaselError(f"{key!r} a second time")
-            if value_node.id == "mapping":
-                names = [str(name.value) for name, _ in value_node.value]
-                if twice := [name for name in names if names.count(name) > 1]:
-                    raise QaselError(f"{key}: {twice[0]!r} a second time")
-            fields[key] = _field(key, loader.construct_object(value_node, deep=True))
-        except QaselError as error:
-            raise QaselError(f"{path}, line {key_node.start_mark.line + 1}: {error}") from error
-    return fields
-
-
-def _field(key: str, value: Any) -> Any:
-    """What YAML gave as the value of a field of `Grid`; raises `QaselError` for another type."""
-    if key in KINDS:
-        kind, name = KINDS[key]
-        values = value if isinstance(value, list) else [value]
-        if not values or not all(type(part) is kind for part in values):
-            raise QaselError(f"{key}: expected {name}, one or a list, got {value!r}")
-        if key == "seeds" and min(values) < 0:
-            raise QaselError("seeds: a seed cannot be negative")
-        return values
-    if not isinstance(value, dict) or not all(isinstance(setting, str) for setting in value):
-        raise QaselError(f"{key}: expected settings and their values, got {value!r}")
-    if key == "over" and not all(isinstance(part, list) and part for part in value.values()):
-        raise QaselError(f"over: expected a list of values for each setting, got {value!r}")
-    return {setting: _literals(part) for setting, part in value.items()}
+        raise QaselError(f"{path}, line {line}: {error}") from error
 
 
 def _literals(value: Any) -> Any:
@@ -204,6 +187,129 @@ def _literals(value: Any) -> Any:
     return literal(value) if isinstance(value, str) else value
 
 
+# Workers
+
+CUDA = "CUDA"
+"""The dask resource that a worker with a GPU announces (`dask worker … --resources CUDA=1`)."""
+MEMORY = 4 * 2**30
+"""Bytes that a run may need, when workers are counted (PRI(list) on TREC-QA peaks below 3 GiB)."""
+PATIENCE = 30
+"""Seconds in which a scheduler, and one of its workers, must answer."""
+THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS")
+
+
+@dataclass(frozen=True)
+class Workers:
+    """A client of workers, and the device, `cpu` or `cuda`, on which they are to run."""
+
+    client: Client
+    device: str
+
+    def able(self) -> int:
+        """How many there are now that can take a run."""
+        return _able(self.client, self.device)
+
+    def submit(self, function: Callable[..., Any], *arguments: Any, key: str) -> Future:
+        """Have one of them call the function; the same key is never called twice."""
+        needs = {CUDA: 1} if self.device == "cuda" else {}
+        return self.client.submit(function, *arguments, key=key, resources=needs)
+
+
+def _able(client: Client, device: str) -> int:
+    workers = client.scheduler_info(n_workers=-1)["workers"].values()
+    return sum(device != "cuda" or worker["resources"].get(CUDA, 0) >= 1 for worker in workers)
+
+
+@contextlib.contextmanager
+def local_workers(count: int, device: str, runs: int) -> Iterator[Workers]:
+    """Processes on this machine, one thread of Python each; they share its cores.
+
+    A `count` of 0 is one a GPU, or one a core as far as memory goes; never more than `runs`.
+    Raises `QaselError` for a device that is not there.
+    """
+    import torch
+
+    from qasel.training.devices import resolve_device
+
+    device = resolve_device(device).type
+    gpus = torch.cuda.device_count() if device == "cuda" else 0
+    count = min(count or gpus or max(1, min(CPU_COUNT, MEMORY_LIMIT // MEMORY)), runs)
+    threads = str(max(1, min(torch.get_num_threads(), CPU_COUNT // count)))
+    with contextlib.ExitStack() as stack:
+        folder = stack.enter_context(
+            tempfile.TemporaryDirectory(prefix="qasel-sweep-", ignore_cleanup_errors=True)
+        )
+        # dask has workers hand back freed memory at once (MALLOC_TRIM_THRESHOLD_), and so fetch it
+        # anew for every tensor: LSTMs took 1.4 times as long to train so.
+        settings = {"temporary-directory": folder, "distributed.nanny.pre-spawn-environ": {}}
+        stack.enter_context(dask.config.set(settings))
+        cluster = stack.enter_context(
+            LocalCluster(
+                n_workers=count,
+                threads_per_worker=1,
+                memory_limit=0,  # dask would kill a run that needs more than its share
+                dashboard_address="127.0.0.1:0",  # of the scheduler's plain HTTP server
+                scheduler_kwargs={"dashboard": False},
+                silence_logs=logging.CRITICAL,  # in the workers
+                resources={CUDA: 1} if device == "cuda" else {},
+                env=dict.fromkeys(THREADS, threads) | {"TQDM_DISABLE": "1"},
+            )
+        )
+        client = stack.enter_context(Client(cluster))
+        client.register_plugin(_Child())
+        try:
+            yield Workers(client, device)
+        except BaseException:
+            cluster.sync(_end, cluster.workers.values())
+            raise
+
+
+class _Child(WorkerPlugin):
+    """What a process does to be a good child: it may be interrupted and killed by its parent."""
+
+    def setup(self, worker: Worker) -> None:
+        # A terminal sends Ctrl-C to all; what it means for the children is the parent's say.
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        # tqdm's own lock is one between processes, which a killed one would leave behind.
+        tqdm.set_lock(threading.RLock())
+
+
+async def _end(nannies: Iterable[Any]) -> None:
+    """End workers, killing them after two seconds: no run is waited for, as it can go on later."""
+    await asyncio.gather(*(nanny.close(timeout=2) for nanny in nannies), return_exceptions=True)
+
+
+@contextlib.contextmanager
+def remote_workers(address: str, device: str) -> Iterator[Workers]:
+    """The workers of a running scheduler; they see the same folders as this machine.
+
+    `auto` is CUDA where a worker announces it. Raises `QaselError` where no scheduler answers,
+    none of its workers does, or none has the GPU that was asked for.
+    """
+    from qasel.training.devices import DEVICES
+
+    if device not in DEVICES:
+        raise QaselError(f"unknown device {device!r}; known: {', '.join(DEVICES)}")
+    start = "start one with `dask scheduler`, and workers with `dask worker ADDRESS --nthreads 1`"
+    try:
+        client = Client(address, timeout=PATIENCE)
+    except (OSError, ValueError) as error:
+        raise QaselError(f"no scheduler answers at {address!r} ({error}); {start}") from error
+    with client:
+        try:
+            client.wait_for_workers(1, timeout=PATIENCE)
+        except TimeoutError as error:
+            raise QaselError(f"the scheduler at {address!r} has no workers; {start}") from error
+        if device == "auto":
+            device = "cuda" if _able(client, "cuda") else "cpu"
+        if not _able(client, device):
+            raise QaselError(
+                f"no worker of {address!r} announces a GPU; start one with "
+                f"`dask worker {address} --nthreads 1 --resources {CUDA}=1`, or ask for `cpu`"
+            )
+        yield Workers(client, device)
+
+
 # Running them
 
 
@@ -211,12 +317,22 @@ def _literals(value: Any) -> Any:
 class Failure:
     """A run that failed, and why, in one line."""
 
-    room: Room
     recipe: Recipe
     reason: str
 
-    def __str__(self) -> str:
-        return f"{described(self.room, self.recipe)}  [{self.recipe.slug}]: {self.reason}"
+    @classmethod
+    def of(cls, recipe: Recipe, error: BaseException) -> "Failure":
+        """What an exception says, with the place of one that is not bad input."""
+        if isinstance(error, KilledWorker):
+            tries = error.allowed_failures + 1
+            how = "one after another, while they ran it (killed, or out of memory?)"
+            return cls(recipe, f"{tries} worker processes died, {how}")
+        message = " ".join(str(error).split())
+        if isinstance(error, QaselError):
+            return cls(recipe, message)
+        frames = traceback.extract_tb(error.__traceback__)[-1:]
+        place = "".join(f" ({Path(last.filename).name}, line {last.lineno})" for last in frames)
+        return cls(recipe, f"{type(error).__name__}: {message}{place}")
 
 
 def held(recipe: Recipe, data_dir: Path | None = None) -> bool:
@@ -249,8 +365,8 @@ def check(rooms: Rooms, recipes: Iterable[Recipe], data_dir: Path | None = None)
 
 def sweep(
     rooms: Rooms,
-    recipes: Iterable[Recipe],
-    workers: "Workers",
+    recipes: Sequence[Recipe],
+    workers: Workers,
     out: Path,
     data_dir: Path | None = None,
     tell: Callable[[Row], None] = lambda row: None,
@@ -260,50 +376,56 @@ def sweep(
     One that fails stops no other. Where a worker dies, another goes on with its run, from the
     checkpoint in `out/SLUG`; a run that four workers died of has failed. Each row is passed
     to `tell`. A bar shows the runs done and the time left. Raises `QaselError` for a ledger or
-    `out` that cannot be written.
+    `out` that cannot be written, and if the scheduler goes away.
     """
     require_writable(results_dir(), "QASEL_RESULTS")
     require_writable(out)
-    recipes = list(recipes)
-    failures = []
-    with tqdm(total=len(recipes), desc="sweep", unit="run", smoothing=0) as bar:
-        for outcome in _outcomes(rooms, recipes, workers, out, data_dir):
-            if outcome is None:
-                if sys.stderr.isatty():
-                    bar.refresh()
-                continue
-            if isinstance(outcome, Failure):
-                failures.append(outcome)
-                bar.set_postfix(failed=len(failures), refresh=False)
-            else:
-                # The one place that writes, whichever worker ran it, and however often.
-                outcome.write()
-                tell(outcome)
-            bar.update()
-    return sorted(failures, key=lambda failure: recipes.index(failure.recipe))
-
-
-def _outcomes(
-    rooms: Rooms, recipes: list[Recipe], workers: "Workers", out: Path, data_dir: Path | None
-) -> Iterator[Row | Failure | None]:
-    """What becomes of each recipe, as they end; None now and then, when nothing has."""
     data = data_dir or os.environ.get("QASEL_DATA")  # which workers elsewhere do not have
     places = [str(Path(folder).absolute()) if folder else None for folder in (out, data, Path())]
     waiting = deque(recipes)
-    running: dict[Any, Recipe] = {}
-    while waiting or running:
-        # No more than there are workers, so that one that dies is blamed on its own run only.
-        while waiting and len(running) < workers.able():
-            recipe = waiting.popleft()
-            given = (rooms[recipe.paper], recipe, workers.device, *places)
-            running[workers.submit(run_one, *given, key=f"run-{recipe.hash}")] = recipe
-        for future in workers.ended(running):
-            recipe = running.pop(future)
-            try:
-                yield workers.result(future)
-            except Exception as error:
-                yield Failure(rooms[recipe.paper], recipe, _reason(error))
-        yield None
+    running: dict[Future, Recipe] = {}
+    failures = []
+    with tqdm(total=len(recipes), desc="sweep", unit="run", smoothing=0) as bar:
+        while waiting or running:
+            # No more than there are workers: one that dies is blamed on its own run only.
+            while waiting and len(running) < workers.able():
+                recipe = waiting.popleft()
+                given = (rooms[recipe.paper], recipe, workers.device, *places)
+                running[workers.submit(run_one, *given, key=f"run-{recipe.hash}")] = recipe
+            for future in ended(running):
+                recipe = running.pop(future)
+                try:
+                    outcome = future.result()
+                except Exception as error:
+                    outcome = Failure.of(recipe, error)
+                if isinstance(outcome, Failure):
+                    failures.append(outcome)
+                    bar.set_postfix(failed=len(failures), refresh=False)
+                else:
+                    # The one place that writes, whichever worker ran it, and however often.
+                    outcome.write()
+                    tell(outcome)
+                bar.update()
+            if sys.stderr.isatty():
+                bar.refresh()
+    return sorted(failures, key=lambda failure: recipes.index(failure.recipe))
+
+
+def ended(running: Iterable[Future]) -> set[Future]:
+    """Those that have ended; after a second there may be none.
+
+    Raises `QaselError` if the scheduler is gone.
+    """
+    running = list(running)
+    if not running:  # all workers are gone; others may come
+        time.sleep(1)
+        return set()
+    try:
+        return wait(running, timeout=1, return_when="FIRST_COMPLETED").done
+    except TimeoutError:
+        return set()
+    except FuturesCancelledError as error:
+        raise QaselError("the scheduler is gone; the same command goes on") from error
 
 
 _one_at_a_time = threading.Lock()
@@ -318,22 +440,20 @@ def run_one(
     """
     with _one_at_a_time:
         try:
-            from qasel.results.workers import take  # dask, which grids do without
-
             with contextlib.chdir(folder):  # relative names of data and vectors are from there
-                place = take(device)
+                place = _own_device(device)
                 return measure(recipe, room.ranker, place, Path(out), data_dir, ledger=False)
         except Exception as error:
-            return Failure(room, recipe, _reason(error))
+            return Failure.of(recipe, error)
 
 
-def _reason(error: BaseException) -> str:
-    """An exception in one line, with the place of one that is not bad input."""
-    message = " ".join(str(error).split())
-    if isinstance(error, QaselError):
-        return message
-    place = ""
-    with contextlib.suppress(IndexError):
-        last = traceback.extract_tb(error.__traceback__)[-1]
-        place = f" ({Path(last.filename).name}, line {last.lineno})"
-    return f"{type(error).__name__}: {message}{place}"
+def _own_device(device: str) -> "torch.device":
+    """A worker's device: those of one machine, by their numbers, take its GPUs in turn."""
+    import torch
+
+    from qasel.training.devices import resolve_device
+
+    place = resolve_device(device)
+    if place.type == "cuda" and isinstance(number := get_worker().name, int):
+        torch.cuda.set_device(number % torch.cuda.device_count())
+    return place

@@ -1,7 +1,6 @@
 """A paper's tables beside ours: `published.csv` joined with the runs; and tables as text."""
 
-from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterator
 from typing import Any
 
 import pandas as pd
@@ -13,11 +12,12 @@ from qasel.results import Room
 from qasel.results.runs import (
     DATASETS,
     MEASURES,
-    Target,
     are_folds,
     in_tables,
     listed,
     pick,
+    target_name,
+    target_of,
 )
 
 COLUMNS = ["table", "row", "dataset", "metric", "paper", "ours", "std", "runs", "verdict"]
@@ -34,15 +34,15 @@ ROUNDING = 1e-9
 """Slack for binary fractions: 0.742 − 0.01 must not lie above 0.732."""
 NO_BREAK = "\u00a0"
 
-MARKS = {REPRODUCED: "✓", BELOW: "↓"}
-"""Verdict → its mark after our number, in notebooks."""
+MARKS = {REPRODUCED: f"{NO_BREAK}✓", BELOW: f"{NO_BREAK}↓", NOT_RUN: ""}
+"""Verdict → its mark after our number."""
 LEGEND = (
     "Each cell: the paper's number / our mean over seeds ± its standard deviation, on the test "
     "split, or on dev where the column says so. ✓ is *reproduced*: no lower than the paper less "
     "one point, or less our own 95 % interval where that is wider (from "
     f"{FEWEST} seeds on). ↓ is *below*, – is *not run*. Runs: seeds, by data set."
 )
-"""How to read the tables of a notebook."""
+"""How to read the tables of notebooks and README."""
 
 
 def spelled(room: Room, dataset: str, metric: str) -> tuple[str, str]:
@@ -51,7 +51,7 @@ def spelled(room: Room, dataset: str, metric: str) -> tuple[str, str]:
     known = COLLECTIONS.get(dataset)
     if known and known.labels and split.removeprefix("test")[:1] in ("", "-"):
         protocol = room.recipe(room.main, dataset).protocol
-        return Target.of(dataset, protocol, split or "test").name, measure
+        return target_name(target_of(dataset, protocol, split or "test")), measure
     return DATASETS.get(dataset, dataset), metric
 
 
@@ -124,20 +124,7 @@ def _mean(group: pd.DataFrame, measure: str) -> dict[str, Any]:
     }
 
 
-def provenance(frame: pd.DataFrame) -> str:
-    """Which vectors and devices our numbers are from, in a sentence; "" when nothing was run."""
-    ran = frame[frame["runs"] > 0]
-    if ran.empty:
-        return ""
-    ran = ran.replace({"vectors": {"": "none"}})
-    usual, *others = ran["vectors"].value_counts().index
-    text = f"Our numbers: word vectors {usual}"
-    for name in others:
-        rows = ran.loc[ran["vectors"] == name, ["row", "dataset"]].drop_duplicates()
-        named = ", ".join(f"{line.row} ({line.dataset})" for line in rows.itertuples())
-        text += f", but {name} for {named}"
-    devices = sorted({device for names in ran["devices"] for device in names.split("; ")})
-    return f"{text}; run on {' and '.join(devices)}."
+# The comparison as text
 
 
 def render(frame: pd.DataFrame, format_: str = "md") -> str:
@@ -148,101 +135,11 @@ def render(frame: pd.DataFrame, format_: str = "md") -> str:
     """
     if format_ == "csv":
         return csv_of(frame[COLUMNS])
-    cells = [[_shown(value) for value in line] for line in frame[COLUMNS].itertuples(index=False)]
-    table, note = Table("", COLUMNS, cells, {4, 5, 6, 7}), provenance(frame)
+    table = frame[COLUMNS].map(lambda x: f"{x:.3f}" if isinstance(x, float) else x)
+    table, note = table.replace("nan", "–"), provenance(frame)
     if require_format(format_) == "md":
-        return markdown_table(table.header, cells, table.numbers) + (f"\n{note}\n" if note else "")
-    return table.latex() + (f"\\par {escape_latex(note)}\n" if note else "")
-
-
-def require_format(format_: str) -> str:
-    """A format for readers; raises `QaselError` for one that is not known."""
-    if format_ not in ("md", "latex"):
-        raise QaselError(f"unknown format {format_!r}; known: md, csv, latex")
-    return format_
-
-
-def csv_of(frame: pd.DataFrame) -> str:
-    """A frame as CSV with six digits."""
-    return frame.to_csv(index=False, float_format="%.6g", lineterminator="\n")
-
-
-def _shown(value: Any) -> str:
-    if isinstance(value, float):
-        return "–" if pd.isna(value) else f"{value:.3f}"
-    return str(value)
-
-
-Marked = tuple[str, str]
-"""A text and its superscript."""
-
-
-@dataclass(frozen=True)
-class Table:
-    """A table under a title, cells with or without a superscript, as Markdown or LaTeX.
-
-    `numbers` are the columns set flush right.
-    """
-
-    title: str
-    header: Sequence[str]
-    cells: Sequence[Sequence[str | Marked]]
-    numbers: set[int]
-
-    def markdown(self, level: int = 3) -> str:
-        """The table under its title, a heading of this level."""
-        cells = [[_superscript(cell, "<sup>{}</sup>") for cell in line] for line in self.cells]
-        return f"{'#' * level} {self.title}\n\n{markdown_table(self.header, cells, self.numbers)}"
-
-    def latex(self) -> str:
-        """The table (booktabs) under its title, a paragraph, where it has one."""
-
-        def line(values: Sequence[str | Marked]) -> str:
-            form = r"\textsuperscript{{{}}}"
-            return " & ".join(_superscript(v, form, escape_latex) for v in values) + r" \\"
-
-        columns = "".join("r" if i in self.numbers else "l" for i in range(len(self.header)))
-        lines = [rf"\begin{{tabular}}{{{columns}}}", r"\toprule", line(self.header), r"\midrule"]
-        lines += [*map(line, self.cells), r"\bottomrule", r"\end{tabular}"]
-        title = f"\\par {escape_latex(self.title)}\n\n" if self.title else ""
-        return title + "\n".join(lines) + "\n"
-
-
-def _superscript(
-    cell: str | Marked, form: str, escaped: Callable[[str], str] = lambda text: text
-) -> str:
-    text, mark = (cell, "") if isinstance(cell, str) else cell
-    return escaped(text) + (form.format(escaped(mark)) if mark else "")
-
-
-def markdown_table(
-    header: Sequence[str], cells: Sequence[Sequence[str]], numbers: Collection[int]
-) -> str:
-    """A Markdown table; the columns in `numbers` are set flush right."""
-    rule = ["--:" if i in numbers else ":--" for i in range(len(header))]
-    body = [[cell.replace("|", "\\|") for cell in line] for line in cells]
-    return "".join(f"| {' | '.join(line)} |\n" for line in (header, rule, *body))
-
-
-_ESCAPES = str.maketrans(
-    {
-        "\\": r"\textbackslash{}",
-        "~": r"\textasciitilde{}",
-        "^": r"\textasciicircum{}",
-        "–": "--",
-        "→": r"$\rightarrow$",
-        "±": r"$\pm$",
-        "<": r"$<$",
-        ">": r"$>$",
-        "|": r"$|$",
-        **{character: "\\" + character for character in "&%$#_{}"},
-    }
-)
-
-
-def escape_latex(text: str) -> str:
-    """Text for LaTeX, its special characters escaped."""
-    return text.translate(_ESCAPES)
+        return markdown_table(table) + (f"\n{note}\n" if note else "")
+    return latex_table(table) + (f"\\par {escape_latex(note)}\n" if note else "")
 
 
 def beside(
@@ -263,10 +160,24 @@ def beside(
     frame = frame[frame["table"] == table]
     if measures:
         frame = frame[frame["measure"].isin(measures)]
-    frame, cited = own_numbers(room, frame)
-    above = [f"{LEGEND}\n\n"] if legend else []
-    above.append(" ".join([f"{tally(frame)}.", *notes(frame, cited)]))
-    return f"{''.join(above)}\n\n{side_by_side(frame, marked)}"
+    return (f"{LEGEND}\n\n" if legend else "") + side_by_side(room, frame)
+
+
+def side_by_side(room: Room, frame: pd.DataFrame) -> str:
+    """Lines of `comparison` as Markdown: a line per system, a column per data set and metric.
+
+    Above it, how many numbers have which verdict, and where ours are from.
+    """
+    own, cited = own_numbers(room, frame)
+    above = f"Of the {len(own)} numbers of the paper's own systems: {counts(own)}."
+    own = own.assign(
+        column=own["data"] + " " + own["measure"], cell=[*map(_cell, own.itertuples())]
+    )
+    rows, columns = own["row"].unique(), own["column"].unique()
+    table = own.pivot(index="row", columns="column", values="cell").loc[rows, columns].fillna("")
+    runs = own.drop_duplicates(["row", "dataset"]).astype({"runs": str})
+    table["runs"] = runs.groupby("row")["runs"].agg(" / ".join)
+    return f"{' '.join([above, *_notes(own, cited)])}\n\n{markdown_table(table.reset_index())}"
 
 
 def own_numbers(room: Room, frame: pd.DataFrame) -> tuple[pd.DataFrame, int]:
@@ -279,36 +190,21 @@ def own_numbers(room: Room, frame: pd.DataFrame) -> tuple[pd.DataFrame, int]:
     return frame, cited
 
 
-def side_by_side(
-    frame: pd.DataFrame,
-    cell: Callable[[Any], str],
-    more: Callable[[pd.DataFrame], str] | None = None,
-) -> str:
-    """Markdown: a line per system, a column per data set and metric; `more` gives a last one."""
-    columns = list(dict.fromkeys(zip(frame["data"], frame["measure"], strict=True)))
-    lines = []
-    for row, part in frame.groupby("row", sort=False):
-        known = {(line.data, line.measure): cell(line) for line in part.itertuples()}
-        runs = part.drop_duplicates("dataset")["runs"].astype(str)
-        line = [row, *(known.get(key, "") for key in columns), " / ".join(runs)]
-        lines.append([*line, more(part)] if more else line)
-    header = ["row", *(f"{data} {measure}" for data, measure in columns), "runs"]
-    header += ["verdict"] if more else []
-    return markdown_table(header, lines, range(1, len(columns) + 2))
-
-
-def tally(frame: pd.DataFrame) -> str:
-    """How many numbers there are, and how many have which verdict."""
-    return f"Of the {len(frame)} numbers of the paper's own systems: {counts(frame)}"
-
-
 def counts(frame: pd.DataFrame) -> str:
     """`1 reproduced, 0 below, 3 not run`."""
     found = frame["verdict"].value_counts()
-    return ", ".join(f"{found.get(v, 0)} {v}" for v in (REPRODUCED, BELOW, NOT_RUN))
+    return ", ".join(f"{found.get(v, 0)} {v}" for v in MARKS)
 
 
-def notes(frame: pd.DataFrame, cited: int) -> Iterator[str]:
+def _cell(line: Any) -> str:
+    """`0.742 / 0.760 ± 0.014 ✓`; a narrow page may break it after the stroke only."""
+    if pd.isna(line.ours):
+        return f"{line.paper:.3f}{NO_BREAK}/ –"
+    spread = "" if pd.isna(line.std) else f"{NO_BREAK}±{NO_BREAK}{line.std:.3f}"
+    return f"{line.paper:.3f}{NO_BREAK}/ {line.ours:.3f}{spread}{MARKS[line.verdict]}"
+
+
+def _notes(frame: pd.DataFrame, cited: int) -> Iterator[str]:
     """What a reader must know of our numbers: folds, vectors and devices, what was not run."""
     if ((frame["runs"] >= FEWEST) & frame["interval"].isna()).any():
         yield (
@@ -320,19 +216,20 @@ def notes(frame: pd.DataFrame, cited: int) -> Iterator[str]:
         yield f"Not run: the {cited} systems that the paper only cites."
 
 
-def both(line: Any) -> str:
-    """The paper's number and ours: `0.742 / 0.760 ± 0.014`."""
-    if pd.isna(line.ours):
-        return f"{line.paper:.3f} / –"
-    spread = "" if pd.isna(line.std) else f" ± {line.std:.3f}"
-    return f"{line.paper:.3f} / {line.ours:.3f}{spread}"
-
-
-def marked(line: Any) -> str:
-    """`both` with the verdict as a mark; a narrow page may break it after the stroke only."""
-    paper, ours = both(line).split(" / ")
-    whole = " ".join([ours, *MARKS.get(line.verdict, "")]).replace(" ", NO_BREAK)
-    return f"{paper}{NO_BREAK}/ {whole}"
+def provenance(frame: pd.DataFrame) -> str:
+    """Which vectors and devices our numbers are from, in a sentence; "" when nothing was run."""
+    ran = frame[frame["runs"] > 0]
+    if ran.empty:
+        return ""
+    ran = ran.replace({"vectors": {"": "none"}})
+    usual, *others = ran["vectors"].value_counts().index
+    text = f"Our numbers: word vectors {usual}"
+    for name in others:
+        rows = ran.loc[ran["vectors"] == name, ["row", "dataset"]].drop_duplicates()
+        named = ", ".join(f"{line.row} ({line.dataset})" for line in rows.itertuples())
+        text += f", but {name} for {named}"
+    devices = sorted({device for names in ran["devices"] for device in names.split("; ")})
+    return f"{text}; run on {' and '.join(devices)}."
 
 
 def not_printed(room: Room, runs: pd.DataFrame | None = None) -> str:
@@ -344,22 +241,18 @@ def not_printed(room: Room, runs: pd.DataFrame | None = None) -> str:
     lines = lines[~lines["variant"].isin(published(room)["row"])]
     if lines.empty:
         return "Nothing was run yet that the paper has no number for."
-    groups = list(lines.groupby(["variant", "dataset"]))
-    splits = dict.fromkeys(split for _, group in groups for split in group["split"])
-    tests = [split for split in splits if split != "dev"]
-    wanted = [("dev", "map"), *((split, m) for split in tests for m in ("map", "mrr"))]
-    cells = []
-    for (variant, dataset), group in groups:
+    table = []
+    for (variant, dataset), group in lines.groupby(["variant", "dataset"]):
         vectors = pick(group, [variant])
-        kept = group[group["vectors"] == vectors]
-        means = kept.groupby("split")[["map", "mrr"]].mean()
-        scores = [f"{means.loc[s, m]:.3f}" if s in means.index else "" for s, m in wanted]
-        data, _ = spelled(room, dataset, "MAP")
-        number = kept["split"].value_counts().max()
-        cells.append([variant, data, *scores, str(number), vectors])
-    titles = [f"{split} {m.upper()}".removeprefix("test ") for split, m in wanted]
-    header = ["row", "data", *titles, "runs", "vectors or encoder"]
-    return markdown_table(header, cells, range(2, len(header) - 1))
+        means = group[group["vectors"] == vectors].groupby("split", sort=False)
+        line = {"row": variant, "data": spelled(room, dataset, "MAP")[0]}
+        for split, scores in means[["map", "mrr"]].mean().iterrows():
+            told = {f"{split} {m.upper()}".removeprefix("test "): x for m, x in scores.items()}
+            line |= {name: f"{x:.3f}" for name, x in told.items() if name != "dev MRR"}
+        table.append(line | {"runs": str(means.size().max()), "vectors or encoder": vectors})
+    last = ["runs", "vectors or encoder"]
+    frame = pd.DataFrame(table).fillna("")
+    return markdown_table(frame[[*frame.columns.drop(last), *last]])
 
 
 def by_settings(runs: pd.DataFrame) -> str:
@@ -378,4 +271,71 @@ def by_settings(runs: pd.DataFrame) -> str:
             line += [f"{mean:.4f}", "–" if deviation is None else f"{deviation:.4f}"]
         cells.append(line)
     header = ["paper", "row", "data", "settings", "runs", "dev MAP", "std", "test MAP", "std"]
-    return markdown_table(header, cells, range(4, len(header)))
+    return markdown_table(pd.DataFrame(cells, columns=header))
+
+
+# Any frame as text
+
+
+def require_format(format_: str) -> str:
+    """A format for readers; raises `QaselError` for one that is not known."""
+    if format_ not in ("md", "latex"):
+        raise QaselError(f"unknown format {format_!r}; known: md, csv, latex")
+    return format_
+
+
+def csv_of(frame: pd.DataFrame) -> str:
+    """A frame as CSV with six digits."""
+    return frame.to_csv(index=False, float_format="%.6g", lineterminator="\n")
+
+
+def markdown_table(frame: pd.DataFrame) -> str:
+    """A frame without its index as a Markdown table; numbers are set flush right."""
+    rules = ["--:" if right else ":--" for right in _numeric(frame)]
+    lines = _lines(frame, lambda text: text.replace("|", "\\|"))
+    return "".join(f"| {' | '.join(line)} |\n" for line in (lines[0], rules, *lines[1:]))
+
+
+def latex_table(frame: pd.DataFrame) -> str:
+    """A frame without its index as a LaTeX table (booktabs); numbers are set flush right."""
+    columns = "".join("r" if right else "l" for right in _numeric(frame))
+    header, *lines = (" & ".join(line) + r" \\" for line in _lines(frame, escape_latex))
+    begin = [rf"\begin{{tabular}}{{{columns}}}", r"\toprule", header, r"\midrule"]
+    return "\n".join([*begin, *lines, r"\bottomrule", r"\end{tabular}"]) + "\n"
+
+
+def _lines(frame: pd.DataFrame, escape: Callable[[str], str]) -> list[list[str]]:
+    """The names of the columns, then the cells line by line, escaped."""
+    lines = [frame.columns, *frame.itertuples(index=False, name=None)]
+    return [[escape(str(cell)) for cell in line] for line in lines]
+
+
+def _numeric(frame: pd.DataFrame) -> list[bool]:
+    """Of each column, whether all its cells begin like numbers, or are empty or a dash."""
+    found = []
+    for place in range(frame.shape[1]):
+        cells = frame.iloc[:, place].astype(str)
+        found.append(bool(cells.any() and cells.str.fullmatch(r"([-+]?\d.*|–|)").all()))
+    return found
+
+
+_ESCAPES = str.maketrans(
+    {
+        "\\": r"\textbackslash{}",
+        "~": r"\textasciitilde{}",
+        "^": r"\textasciicircum{}",
+        "–": "--",
+        "→": r"$\rightarrow$",
+        "±": r"$\pm$",
+        "<": r"$<$",
+        ">": r"$>$",
+        "|": r"$|$",
+        **{character: "\\" + character for character in "&%$#_{}"},
+    }
+)
+
+
+def escape_latex(text: str) -> str:
+    """Text for LaTeX, its special characters escaped and `<sup>…</sup>` as a superscript."""
+    text = text.translate(_ESCAPES)
+    return text.replace("$<$sup$>$", r"\textsuperscript{").replace("$<$/sup$>$", "}")

@@ -7,7 +7,7 @@ import pandas as pd
 
 from qasel.papers import ROOMS
 from qasel.results.ledger import Row
-from qasel.results.runs import Target, read_runs
+from qasel.results.runs import read_runs
 from qasel.training import Recipe
 
 
@@ -45,7 +45,7 @@ def runs_of(rows: Iterable[Row]) -> pd.DataFrame:
     return read_runs(ROOMS.values(), rows)
 
 
-def entry(system: str, target: Target, values: dict[str, dict[str, float]], **more: Any) -> dict:
+def entry(system: str, target: str, values: dict[str, dict[str, float]], **more: Any) -> dict:
     """A line of `entries`: a run of a system on a target, with a value per question."""
     unknown = dict.fromkeys(("parameters", "ranked_per_second", "seed"))
     named = {"paper": "", "vectors": "", "under": "", "scale": "paper", "seconds": 1.0}

@@ -9,7 +9,7 @@ from qasel.errors import QaselError
 from qasel.locations import DATA
 from qasel.papers import PAPERS, ROOMS, ms_ranker
 from qasel.papers.lesson import chosen_recipes
-from qasel.results.sweep import Grid, described, gathered, read_grids
+from qasel.results.sweep import Grid, described, read_grids
 from qasel.results.tables import by_settings, published
 
 PAPER = "hierarchical-ranking"
@@ -65,10 +65,6 @@ def test_a_scale_brings_its_own_settings():
         Grid(["ms-ranker"], set={"scale": "quik"}).recipes(ROOMS)
 
 
-def test_repeated_keys_are_gathered():
-    assert gathered([("a", 1), ("b", 2), ("a", (3, 4))]) == {"a": [1, (3, 4)], "b": [2]}
-
-
 def test_a_file_holds_one_grid_or_several(tmp_path):
     one = tmp_path / "one.yaml"
     one.write_text(
@@ -93,17 +89,17 @@ def test_a_file_holds_one_grid_or_several(tmp_path):
 @pytest.mark.parametrize(
     ("text", "line", "words"),
     [
-        ("", None, ["expected a grid", "paper"]),
+        ("", 1, ["expected a grid", "paper"]),
         ("just words", 1, ["expected a grid"]),
         ("- paper: ms-ranker\n- 3", 2, ["expected a grid"]),
         ("seeds: 1", 1, ["paper"]),
-        ("paper: ms-ranker\nvariants: all", 2, ["variants", "did you mean 'variant'"]),
+        ("paper: ms-ranker\nvariants: all", 2, ["variants", "a grid has paper, variant"]),
         ("paper: ms-ranker\npaper: ms-ranker", 2, ["'paper' a second time"]),
-        ("paper: ms-ranker\nseeds: [0, true]", 2, ["seeds", "whole numbers"]),
-        ("paper: ms-ranker\nseeds: -1", 2, ["negative"]),
+        ("paper: ms-ranker\nseeds: [0, true]", 2, ["seeds", "valid integer"]),
+        ("paper: ms-ranker\nseeds: -1", 2, ["seeds", "greater than or equal to 0"]),
         ("paper: ms-ranker\nseeds: []", 2, ["seeds"]),
-        ("paper: ms-ranker\nvariant: 5", 2, ["variant", "texts"]),
-        ("paper: ms-ranker\nset: [batch]", 2, ["set", "settings and their values"]),
+        ("paper: ms-ranker\nvariant: 5", 2, ["variant", "valid string"]),
+        ("paper: ms-ranker\nset: [batch]", 2, ["set", "valid dictionary"]),
         ("paper: ms-ranker\nover: {batch: 5}", 2, ["over", "list"]),
         ("paper: ms-ranker\nover:\n - {a: 1", 3, ["YAML"]),
         ("paper: !!python/object/apply:os.getcwd []", 1, ["YAML", "python/object"]),

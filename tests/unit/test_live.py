@@ -6,7 +6,7 @@ import torch
 
 from qasel.errors import QaselError
 from qasel.papers.lesson import chosen_systems, compete
-from qasel.results.compare import Matrix
+from qasel.results.compare import matrix
 
 SETTINGS = {"scale": "quick", "seed": 0}
 TWO = "latent-structured: LSP-AP*, LSP; question-relevancy: STL-MLP"
@@ -43,11 +43,12 @@ def test_they_compete_on_the_same_questions():
     )
     recipes["STL-MLP"] = recipes["STL-MLP"].change(epochs=1)
     found = compete(recipes, torch.device("cpu"))
-    matrix = Matrix.of(pd.DataFrame([line for _, line in found.values()]))
-    (target,) = matrix.targets
-    assert (target.key, matrix.left_out(target)) == ("sample/related", {})
-    assert matrix.cells["STL-MLP", target].parameters > 1_000
-    assert found["STL-MLP"][0].scores.keys() == matrix.questions(target)
+    cells = matrix(pd.DataFrame([line for _, line in found.values()]))
+    assert set(cells.index.get_level_values("target")) == {"sample/related"}
+    assert cells["compared"].all()
+    learnt = cells.loc[("sample/related", "STL-MLP")]
+    assert learnt["parameters"] > 1_000
+    assert found["STL-MLP"][0].scores.keys() == learnt["values"].keys()
 
 
 def test_a_folder_of_ones_own_is_one_column_here_and_in_the_ledger(tmp_path, monkeypatch):
@@ -58,4 +59,4 @@ def test_a_folder_of_ones_own_is_one_column_here_and_in_the_ledger(tmp_path, mon
     text = "yardsticks: BM25, word overlap"
     recipes = chosen_systems(text, f"./{tmp_path.name}", "answered", **SETTINGS)
     (target,) = {line["target"] for _, line in compete(recipes, torch.device("cpu")).values()}
-    assert target.key == f"{tmp_path}/answered"
+    assert target == f"{tmp_path}/answered"

@@ -19,22 +19,29 @@ from qasel.papers import (
 from qasel.papers.lesson import just_measured
 from qasel.rankers import WordOverlap
 from qasel.results import compare as side_by_side
-from qasel.results.compare import Matrix, Tally, entries
-from qasel.results.runs import Target, read_runs
+from qasel.results.compare import entries, matrix, with_tests
+from qasel.results.runs import read_runs, target_name
+from qasel.results.tables import latex_table, markdown_table
 
-WIKI, TREC = Target("wikiqa", "answered"), Target("trecqa", "clean")
+WIKI, TREC = "wikiqa/answered", "trecqa/clean"
 TEN = [f"q{i}" for i in range(10)]
 
 
 def outcome(system, values, target=WIKI, **more):
-    """A run with a value a question, or one value for all ten."""
+    """A run with a value per question, or one value for all ten."""
     if isinstance(values, float):
         values = dict.fromkeys(TEN, values)
     return entry(system, target, {"map": values}, **more)
 
 
 def matrix_of(lines, measure="map"):
-    return Matrix.of(pd.DataFrame(lines), measure)
+    return with_tests(matrix(pd.DataFrame(lines), measure))
+
+
+def tallies(cells, target=WIKI):
+    """System → wins, ties and losses."""
+    lines = cells.loc[target, ["wins", "ties", "losses"]]
+    return {name: tuple(line) for name, line in lines.iterrows()}
 
 
 def three():
@@ -45,92 +52,91 @@ def three():
 def test_mean_and_intervals_over_seeds_and_questions():
     runs = [{"q1": 0.5, "q2": 1.0}, {"q1": 0.7, "q2": 1.0}]
     seconds = [outcome("A", run, seconds=s) for run, s in zip(runs, (10.0, 30.0), strict=True)]
-    cell = matrix_of(seconds).cells["A", WIKI]
-    assert cell.values == pytest.approx({"q1": 0.6, "q2": 1.0})
-    assert (cell.mean, cell.runs, cell.seconds) == (pytest.approx(0.8), 2, 20.0)
-    assert cell.means == pytest.approx((0.75, 0.85))
+    cells = matrix_of(seconds)
+    cell = cells.loc[(WIKI, "A")]
+    assert cell["values"] == pytest.approx({"q1": 0.6, "q2": 1.0})
+    assert (cell["mean"], cell["runs"], cell["seconds"]) == (pytest.approx(0.8), 2, 20.0)
+    assert cell["means"] == pytest.approx([0.75, 0.85])
     deviation = 0.1 / 2**0.5
-    half = stats.t.ppf(0.975, 1) * deviation / 2**0.5
-    assert cell.over_seeds == pytest.approx((deviation, half))
-    low, high = cell.over_questions
+    assert cell["std"] == pytest.approx(deviation)
+    assert cell["half"] == pytest.approx(stats.t.ppf(0.975, 1) * deviation / 2**0.5)
+    ends = side_by_side.details(cells.loc[WIKI]).loc["A", side_by_side.OVER_QUESTIONS]
+    low, high = map(float, ends.split(" to "))
     assert 0.6 <= low < 0.8 < high <= 1.0
 
 
 def test_one_seed_has_no_interval_over_seeds():
-    cell = matrix_of([outcome("A", 0.5)]).cells["A", WIKI]
-    assert cell.over_seeds == (None, None)
-    assert cell.over_questions == (0.5, 0.5)
-    assert (cell.parameters, cell.ranked_per_second) == (None, None)
+    cells = matrix_of([outcome("A", 0.5)])
+    assert cells.loc[(WIKI, "A"), ["std", "half", "parameters", "ranked_per_second"]].isna().all()
+    ends = side_by_side.details(cells.loc[WIKI]).loc["A", side_by_side.OVER_QUESTIONS]
+    assert ends == "0.500 to 0.500"
 
 
 def test_folds_are_pooled_and_compared_with_whole_runs():
     folds = [outcome("A", {"q1": 0.4, "q2": 0.6}), outcome("A", {"q3": 0.8})]
-    matrix = matrix_of([*folds, outcome("B", {"q1": 0.4, "q2": 0.6, "q3": 0.8})])
-    cell = matrix.cells["A", WIKI]
-    assert (cell.mean, cell.runs, cell.means) == (pytest.approx(0.6), 2, ())
-    assert cell.over_seeds == (None, None)
-    assert matrix.compared(WIKI) == ["A", "B"]
-    assert matrix.tally("A", WIKI) == Tally(0, 1, 0)
-    assert "2 folds" in side_by_side.details(matrix, "A", WIKI)
+    cells = matrix_of([*folds, outcome("B", {"q1": 0.4, "q2": 0.6, "q3": 0.8})])
+    cell = cells.loc[(WIKI, "A")]
+    assert (cell["mean"], cell["runs"], cell["means"]) == (pytest.approx(0.6), 2, [])
+    assert pd.isna(cell["half"])
+    assert cells["compared"].all()
+    assert tallies(cells)["A"] == (0, 1, 0)
+    assert side_by_side.details(cells.loc[WIKI]).loc["A", "runs"] == "2 folds"
 
 
 def test_cost_is_the_mean_of_the_runs_that_tell_it():
     old = outcome("A", 0.5)
     new = [outcome("A", 0.5, parameters=10, ranked_per_second=r) for r in (100.0, 300.0)]
-    cell = matrix_of([old, *new]).cells["A", WIKI]
-    assert (cell.parameters, cell.ranked_per_second) == (10, 200.0)
+    cell = matrix_of([old, *new]).loc[(WIKI, "A")]
+    assert (cell["parameters"], cell["ranked_per_second"]) == (10, 200.0)
 
 
-def test_a_short_table_has_the_best_and_the_columns_asked_for():
-    matrix = matrix_of([*three(), *(outcome("D", x, parameters=2_340_000) for x in (0.9, 0.91))])
-    table = side_by_side.short(matrix, WIKI, ["± over seeds", "parameters"], 2)
-    assert table.title == "WikiQA (answered): 10 questions, 4 systems; the best 2"
-    assert table.header == ["system", "MAP", "± over seeds", "parameters"]
+def test_details_are_texts_best_first():
+    cells = matrix_of([*three(), *(outcome("D", x, parameters=2_340_000) for x in (0.9, 0.91))])
+    assert side_by_side.counted(cells, WIKI) == "WikiQA (answered): 10 questions, 4 systems"
+    table = side_by_side.details(cells.loc[WIKI])[["MAP", "± over seeds", "parameters"]]
     # Two seeds are too few for an interval.
-    assert table.cells == [["D", "0.905", "–", "2.3 M"], ["A", "0.900", "–", "–"]]
-    assert len(side_by_side.short(matrix, WIKI).cells) == 4
+    assert table.loc["D"].tolist() == ["0.905", "–", "2.3 M"]
+    assert table.loc["A"].tolist() == ["0.900", "–", "–"]
+    assert list(table.index) == ["D", "A", "B", "C"]
 
 
 def test_wins_ties_and_losses():
-    matrix = matrix_of(three())
-    assert list(matrix.column(WIKI)) == ["A", "B", "C"]
-    assert matrix.beaten("A", WIKI) == matrix.beaten("B", WIKI) == ["C"]
-    assert matrix.beaten("C", WIKI) == []
-    tallies = [matrix.tally(system, WIKI) for system in "ABC"]
-    assert tallies == [Tally(1, 1, 0), Tally(1, 1, 0), Tally(0, 0, 2)]
-    assert str(tallies[0]) == "1 / 1 / 0"
+    cells = matrix_of(three())
+    assert list(cells.loc[WIKI].index) == ["A", "B", "C"]
+    assert cells["beats"].tolist() == [["C"], ["C"], []]
+    assert tallies(cells) == {"A": (1, 1, 0), "B": (1, 1, 0), "C": (0, 0, 2)}
+    told = side_by_side.details(cells.loc[WIKI])[side_by_side.TALLY]
+    assert told["A"] == "1 / 1 / 0"
 
 
 def test_two_systems_are_tested_by_flipping_signs():
     # All flips of n equal differences: only the two with one sign reach the observed mean.
     few = matrix_of([outcome(s, dict.fromkeys(TEN[:3], v)) for s, v in (("A", 0.9), ("B", 0.1))])
-    assert few.tests(WIKI)["A", "B"].p == pytest.approx(2 / 2**3, abs=0.02)
-    assert few.tally("A", WIKI) == Tally(0, 1, 0)
+    assert side_by_side.pairs(few.loc[WIKI])["A", "B"].p == pytest.approx(2 / 2**3, abs=0.02)
+    assert tallies(few)["A"] == (0, 1, 0)
     many = matrix_of([outcome("B", 0.1), outcome("A", 0.9)])
-    assert many.tests(WIKI)["A", "B"].p == pytest.approx(2 / 2**10, abs=0.001)
-    assert many.tally("A", WIKI) == Tally(1, 0, 0)
+    assert side_by_side.pairs(many.loc[WIKI])["A", "B"].p == pytest.approx(2 / 2**10, abs=0.001)
+    assert tallies(many)["A"] == (1, 0, 0)
 
 
 def test_one_system_or_one_question_cannot_be_compared():
-    assert matrix_of([outcome("A", 0.5)]).tests(WIKI) == {}
+    assert side_by_side.pairs(matrix_of([outcome("A", 0.5)]).loc[WIKI]) == {}
     single = matrix_of([outcome(s, {"q": v}) for s, v in (("A", 0.9), ("B", 0.1))])
-    assert single.tests(WIKI) == {}
-    assert single.tally("A", WIKI) is None
+    assert side_by_side.pairs(single.loc[WIKI]) == {}
+    assert single["wins"].isna().all()
     assert "| 0.900 | – | – | 1 | not compared |" in side_by_side.render(single)
     assert ",0.9,,,,,,,,,," in side_by_side.render(single, "csv")
 
 
 def test_other_questions_are_told_and_not_compared():
     less = outcome("D", dict.fromkeys(TEN[:4], 1.0))
-    matrix = matrix_of([*three(), less])
-    assert matrix.left_out(WIKI) == {"D": 4}
-    assert matrix.compared(WIKI) == ["A", "B", "C"]
-    assert not any("D" in pair for pair in matrix.tests(WIKI))
-    assert matrix.tally("D", WIKI) is None
-    text = side_by_side.render(matrix)
+    cells = matrix_of([*three(), less])
+    assert cells["compared"].loc[WIKI].to_dict() == {"D": False, "A": True, "B": True, "C": True}
+    assert not any("D" in pair for pair in side_by_side.pairs(cells.loc[WIKI]))
+    text = side_by_side.render(cells)
     assert "| d | D |  | 1.000 (4 questions) |" in text
     assert "Not compared on WikiQA (answered), run on other than its 10: D (4)." in text
-    lines = pd.read_csv(io.StringIO(side_by_side.render(matrix, "csv"))).set_index("system")
+    lines = pd.read_csv(io.StringIO(side_by_side.render(cells, "csv"))).set_index("system")
     assert lines.loc["D", ["wins", "ties", "losses", "beats"]].isna().all()
     assert lines.loc["D", "questions"] == 4
 
@@ -138,33 +144,34 @@ def test_other_questions_are_told_and_not_compared():
 def test_the_questions_of_most_systems_count_then_the_larger_set():
     long, short = dict.fromkeys(TEN, 0.5), dict.fromkeys(TEN[:3], 0.5)
     most = matrix_of([outcome("A", short), outcome("B", short), outcome("C", long)])
-    assert len(most.questions(WIKI)) == 3
-    assert len(matrix_of([outcome("A", short), outcome("C", long)]).questions(WIKI)) == 10
+    assert most.query("compared")["questions"].tolist() == [3, 3]
+    larger = matrix_of([outcome("A", short), outcome("C", long)])
+    assert larger.query("compared")["questions"].tolist() == [10]
 
 
 def test_missing_cells_and_superscripts():
-    matrix = matrix_of([outcome("C", 0.3, TREC), *three()])
-    table = side_by_side.overview(matrix)
-    assert table.header == ["", "system", "paper", "WikiQA (answered)", "TREC-QA (clean)"]
-    assert table.cells == [
-        ["a", "C", "", ("0.100", ""), ("0.300", "")],
-        ["b", "A", "", ("0.900", "a"), "–"],
-        ["c", "B", "", ("0.850", "a"), "–"],
+    cells = matrix_of([outcome("C", 0.3, TREC), *three()])
+    table = side_by_side.overview(cells)
+    assert list(table) == ["", "system", "paper", "WikiQA (answered)", "TREC-QA (clean)"]
+    assert table.to_numpy().tolist() == [
+        ["a", "C", "", "0.100", "0.300"],
+        ["b", "A", "", "0.900<sup>a</sup>", "–"],
+        ["c", "B", "", "0.850<sup>a</sup>", "–"],
     ]
-    assert "| b | A |  | 0.900<sup>a</sup> | – |" in table.markdown()
-    assert r"b & A &  & 0.900\textsuperscript{a} & -- \\" in table.latex()
+    assert "| b | A |  | 0.900<sup>a</sup> | – |" in markdown_table(table)
+    assert r"b & A &  & 0.900\textsuperscript{a} & -- \\" in latex_table(table)
 
 
 def test_long_superscripts_are_ranges_and_many_systems_have_numbers():
     low = [outcome(f"L{i}", 0.1) for i in range(3)]
-    matrix = matrix_of([*low, outcome("A", 0.9), outcome("M", 0.1)])
-    assert side_by_side.overview(matrix).cells[3][3] == ("0.900", "a–c,e")
+    cells = matrix_of([*low, outcome("A", 0.9), outcome("M", 0.1)])
+    assert side_by_side.overview(cells).iloc[3, 3] == "0.900<sup>a–c,e</sup>"
     many = matrix_of([outcome(f"S{i}", 0.5) for i in range(27)])
     marks = side_by_side.letters(many)
     assert (marks["S0"], marks["S26"]) == ("1", "27")
 
 
-def test_csv_has_its_columns_and_a_line_a_cell():
+def test_csv_has_its_columns_and_a_line_per_cell():
     runs = [outcome("A", 0.8, seconds=2.0, parameters=7, ranked_per_second=50.0, paper="p")]
     runs += [outcome("A", 0.9, seconds=4.0), outcome("B", 0.1, vectors="v")]
     text = side_by_side.render(matrix_of(runs), "csv")
@@ -182,30 +189,30 @@ def test_csv_has_its_columns_and_a_line_a_cell():
     assert np.isnan(b["std"])
 
 
-def test_a_part_of_the_matrix():
-    mixed = Target("wikiqa", "mixed")
-    matrix = matrix_of([*three(), outcome("A", 0.2, mixed), outcome("B", 0.3, TREC)])
-    assert matrix.targets == (WIKI, mixed, TREC)
-    assert set(matrix.only(data=["wikiqa"]).cells) == {
-        ("A", WIKI), ("B", WIKI), ("C", WIKI), ("A", mixed)
-    }  # fmt: skip
-    assert set(matrix.only(["A"], ["wikiqa/mixed"]).cells) == {("A", mixed)}
-    assert matrix.only(["C"], ["trecqa"]).cells == {}
-    assert matrix.leaders(1) == ["A", "B"]
+def test_a_part_of_the_runs():
+    mixed = "wikiqa/mixed"
+    lines = pd.DataFrame([*three(), outcome("A", 0.2, mixed), outcome("B", 0.3, TREC)])
+    cells = matrix(lines)
+    assert side_by_side.targets(cells) == [WIKI, mixed, TREC]
+    assert side_by_side.systems(cells) == ["A", "B", "C"]
+    chosen = side_by_side.chosen
+    assert chosen(lines, data=["wikiqa"])["system"].tolist() == ["A", "B", "C", "A"]
+    assert chosen(lines, ["A"], [mixed]).index.tolist() == [3]
+    assert chosen(lines, ["C"], ["trecqa"]).empty
     with pytest.raises(QaselError, match=r"no run of the data set 'wikqa'.* 'wikiqa'"):
-        matrix.only(data=["wikqa"])
+        chosen(lines, data=["wikqa"])
 
 
 def test_near_names_of_systems_are_told():
-    matrix = matrix_of([outcome("PRI(list)", 0.9), outcome("DCA", 0.5)])
+    lines = pd.DataFrame([outcome("PRI(list)", 0.9), outcome("DCA", 0.5)])
     with pytest.raises(QaselError, match=r"'pri\(lst\)' in the ledger; did you mean 'PRI\(list\)'"):
-        matrix.only(["pri(lst)"])
+        side_by_side.chosen(lines, ["pri(lst)"])
     with pytest.raises(QaselError, match=r"there are: PRI\(list\), DCA"):
-        matrix.only(["zzz"])
+        side_by_side.chosen(lines, ["zzz"])
     with pytest.raises(QaselError, match=r"unknown measure 'acc'.* map"):
         matrix_of([outcome("A", 0.5)], "acc")
     with pytest.raises(QaselError, match="md, csv, latex"):
-        side_by_side.render(matrix, "html")
+        side_by_side.render(matrix_of([outcome("A", 0.5)]), "html")
 
 
 def row(room, variant, dataset="wikiqa", seed=0, vectors=None, scale="paper", **changes):
@@ -214,7 +221,7 @@ def row(room, variant, dataset="wikiqa", seed=0, vectors=None, scale="paper", **
 
 
 def names(*rows):
-    return [(o.system, o.target.key) for o in entries(runs_of(rows)).itertuples()]
+    return [(o.system, o.target) for o in entries(runs_of(rows)).itertuples()]
 
 
 def test_rows_that_count_by_paper_and_variant():
@@ -234,7 +241,7 @@ def test_rows_that_count_by_paper_and_variant():
         ("LSP", "trecqa/clean"),
         ("MS-Ranker", "wikiqa/answered"),
     ]
-    assert Matrix.of(entries(runs_of(rows))).cells["PRI(list)", WIKI].runs == 2
+    assert matrix(entries(runs_of(rows))).loc[(WIKI, "PRI(list)"), "runs"] == 2
 
 
 def test_on_the_sample_small_recipes_count_under_their_scale():
@@ -242,11 +249,10 @@ def test_on_the_sample_small_recipes_count_under_their_scale():
     paper, quick = (
         row(hierarchical_ranking, "DCA", "sample", scale=scale) for scale in ("paper", "quick")
     )
-    matrix = Matrix.of(entries(runs_of([wiki, quick])))
-    assert matrix.systems == ("DCA",)
-    sample = Target("sample", "answered")
-    assert side_by_side.details(matrix, "DCA", sample)[3] == "1 (quick)"
-    assert any("Runs (quick)" in note for note in side_by_side.notes_of(matrix))
+    cells = with_tests(matrix(entries(runs_of([wiki, quick]))))
+    assert side_by_side.systems(cells) == ["DCA"]
+    assert side_by_side.details(cells.loc["sample/answered"]).loc["DCA", "runs"] == "1 (quick)"
+    assert any("Runs (quick)" in note for note in side_by_side.notes_of(cells))
     assert names(quick, paper) == [("DCA", "sample/answered"), ("DCA, quick", "sample/answered")]
 
 
@@ -281,15 +287,16 @@ def test_a_run_counts_on_fewer_questions_too():
     more = [row(hierarchical_ranking, "DCA", seed=seed) for seed in (0, 1)]
     for wide, value in zip(more, (0.2, 0.4), strict=True):
         wide.per_question["test"]["map"] = {"q1": value, "q2": 1.0}
-    matrix = Matrix.of(entries(runs_of([*more, fewer])))
-    mixed = Target("wikiqa", "mixed")
-    assert matrix.cells["DCA", WIKI].mean == pytest.approx(0.65)
-    assert matrix.cells["DCA", mixed].values == pytest.approx({"q1": 0.3})
-    assert (matrix.cells["DCA", mixed].under, matrix.cells["LSP", mixed].under) == ("answered", "")
-    assert ("LSP", WIKI) not in matrix.cells  # it never saw q2
-    assert matrix.compared(mixed) == ["LSP", "DCA"]
-    assert side_by_side.details(matrix, "DCA", mixed)[3] == "2 (answered)"
-    assert any("Runs (answered): trained" in note for note in side_by_side.notes_of(matrix))
+    cells = with_tests(matrix(entries(runs_of([*more, fewer]))))
+    assert cells.loc[(WIKI, "DCA"), "mean"] == pytest.approx(0.65)
+    mixed = cells.loc["wikiqa/mixed"]
+    assert mixed.loc["DCA", "values"] == pytest.approx({"q1": 0.3})
+    assert mixed["under"].to_dict() == {"DCA": "answered", "LSP": ""}
+    assert list(cells.loc[WIKI].index) == ["DCA"]  # LSP never saw q2
+    assert list(mixed.index) == ["LSP", "DCA"]
+    assert mixed["compared"].all()
+    assert side_by_side.details(mixed).loc["DCA", "runs"] == "2 (answered)"
+    assert any("Runs (answered): trained" in note for note in side_by_side.notes_of(cells))
     # Which questions are mixed is known from runs on them.
     assert names(*more) == [("DCA", "wikiqa/answered")] * 2
 
@@ -298,21 +305,18 @@ def test_a_later_test_is_a_target_of_its_own():
     first = row(question_relevancy, "STL-MLP", "semeval-cqa")
     first.per_question["test-2017"] = {"map": {"q9": 0.25}}
     found = {o.target: o.values["map"] for o in entries(runs_of([first])).itertuples()}
-    assert found == {
-        Target("semeval-cqa", "b-2016"): {"q1": 0.5},
-        Target("semeval-cqa", "b-2017"): {"q9": 0.25},
-    }
-    assert [target.name for target in found] == ["SemEval-2016 B", "SemEval-2017 B"]
+    assert found == {"semeval-cqa/b-2016": {"q1": 0.5}, "semeval-cqa/b-2017": {"q9": 0.25}}
+    assert [target_name(target) for target in found] == ["SemEval-2016 B", "SemEval-2017 B"]
 
 
 def test_a_ranker_just_fitted_is_an_outcome_too():
     data = load_dataset("sample")
     ranker = WordOverlap()
     run, found = just_measured("word overlap", ranker, ranker.fit(data.train, data.dev), data)
-    assert (found["target"].key, found["parameters"]) == ("sample/answered", None)
+    assert (found["target"], found["parameters"]) == ("sample/answered", None)
     assert found["ranked_per_second"] > 0
     assert set(found["values"]["map"]) == set(run.scores) == {q.id for q in data.test}
-    assert matrix_of([found]).cells["word overlap", found["target"]].runs == 1
+    assert matrix_of([found])["runs"].tolist() == [1]
 
 
 class Growing(WordOverlap):

@@ -17,14 +17,14 @@ import pytest
 import torch
 
 dask = pytest.importorskip("dask")
-from distributed import Client  # noqa: E402
+from distributed import Client, KilledWorker  # noqa: E402
 
 from qasel.cli import main  # noqa: E402
 from qasel.errors import QaselError  # noqa: E402
 from qasel.papers import ROOMS  # noqa: E402
 from qasel.results import sweep  # noqa: E402
 from qasel.results.measure import measure  # noqa: E402
-from qasel.results.workers import local_workers, remote_workers  # noqa: E402
+from qasel.results.sweep import local_workers, remote_workers  # noqa: E402
 
 PAPER = "hierarchical-ranking"
 SMALL = {"hidden": 8, "channels": 4, "kernels": (1,), "batch": 20, "epochs": 5, "patience": 5}
@@ -174,10 +174,11 @@ def kill_run_and_interrupt(workers, recipe, out, pids):
     # dask would have it, and tensors be slow.
     assert workers.submit(os.getenv, "MALLOC_TRIM_THRESHOLD_", key="memory").result() is None
     fatal = workers.submit(os._exit, 1, key="fatal")
-    while not workers.ended([fatal]):
+    while not sweep.ended([fatal]):
         pass
-    with pytest.raises(QaselError, match="1 worker processes died"):
-        workers.result(fatal)
+    with pytest.raises(KilledWorker) as caught:
+        fatal.result()
+    assert sweep.Failure.of(recipe, caught.value).reason.startswith("1 worker processes died")
     # Another has taken its place.
     assert sweep.sweep(ROOMS, [recipe], workers, out) == []
     assert sweep.held(recipe)
@@ -237,7 +238,7 @@ def test_bad_input_is_one_clear_line(arguments, words, capsys, tmp_path, monkeyp
 
 
 def test_no_scheduler_there(monkeypatch):
-    monkeypatch.setattr("qasel.results.workers.PATIENCE", 0.5)
+    monkeypatch.setattr("qasel.results.sweep.PATIENCE", 0.5)
     with (
         pytest.raises(QaselError, match=r"no scheduler answers at 'tcp://127.0.0.1:1'"),
         remote_workers("tcp://127.0.0.1:1", "cpu"),

@@ -16,7 +16,7 @@ from qasel.papers.latent_structured.recipes import IN_FOLDS, LEARNERS, ON_CNN
 from qasel.papers.report import drawn, table_figure
 from qasel.results import Room
 from qasel.results.compare import Claim, between, compared, entries, judged, significance
-from qasel.results.runs import Target, histories, read_runs, shown
+from qasel.results.runs import histories, read_runs, shown, target_of
 from qasel.results.tables import markdown_table
 
 MISSES = DATA / "greedy-misses.csv"
@@ -77,7 +77,7 @@ def against_given_order(runs: pd.DataFrame) -> pd.DataFrame:
     `runs` are those of all rooms: the order of the files is a yardstick. Empty without its runs.
     """
     lines = entries(runs[runs["variant"].isin((*LEARNERS, GIVEN))])
-    lines = lines[lines["target"] == Target("wikiqa", "mixed")]
+    lines = lines[lines["target"] == target_of("wikiqa", "mixed")]
     systems = dict(list(lines.groupby("system", sort=False)))
     given = systems.pop(GIVEN, lines[:0])
     return compared(between({name: own, GIVEN: given}) for name, own in systems.items())
@@ -107,8 +107,7 @@ def missed_table() -> str:
     """How often the greedy search misses on real lists, as Markdown."""
     if not MISSES.exists():
         return "Not measured yet: run `python tools/greedy_misses.py`."
-    frame = pd.read_csv(MISSES, dtype=str, keep_default_na=False)
-    return markdown_table(list(frame), frame.to_numpy().tolist(), range(1, len(frame.columns)))
+    return markdown_table(pd.read_csv(MISSES, dtype=str, keep_default_na=False))
 
 
 def hinge_against_list_loss(room: Room, runs: pd.DataFrame | None = None) -> pd.DataFrame:

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from ledger_rows import ledger_row, runs_of
 
-from qasel.datasets.base import Candidate, Pair, PairTask, Question, Split
+from qasel.datasets.base import Candidate, Question, Split
 from qasel.errors import QaselError
 from qasel.papers import ROOMS
 from qasel.papers.question_relevancy import ROOM, recipe
@@ -151,12 +151,6 @@ def test_a_distance_alone_ranks_near_first_and_jaccard_large_first():
     found = teaching.alone(LISTS, table)
     assert found["cosine embedding"] == pytest.approx(0.5)
     assert found["jaccard trigram"] == pytest.approx(0.25)
-
-
-def test_the_first_pair_of_each_class():
-    pairs = (Pair("a", "b", 1), Pair("c", "d", 1), Pair("long text", "f", 0))
-    found = teaching.task_examples(PairTask("x", ("no", "yes"), pairs), longest=4)
-    assert found == [("no", "long …", "f"), ("yes", "a", "b")]
 
 
 def test_the_notebooks_parameters():

@@ -233,8 +233,8 @@ def test_evidence_counts_nothing_before_it_has_learnt(folder):
     plain = heads.own["second"]
     with torch.inference_mode():
         pairs = torch.cat([system.network.pairs.vectors(tile.pairs) for tile in batch.tiles])
-        features = {"first": heads.own["first"](pairs).tanh(), "second": plain(pairs).tanh()}
-        wanted = heads.scores("second", features, batch)
+        features = torch.cat([heads.own["first"](pairs), plain(pairs)], dim=-1).tanh()
+        wanted = batch.as_lists(heads.score["second"](features)[:, 0])
         torch.testing.assert_close(heads(pairs, batch)["second"], wanted)
         torch.nn.init.eye_(heads.enter.weight)
         assert not torch.allclose(heads(pairs, batch)["second"], wanted)

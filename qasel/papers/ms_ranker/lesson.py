@@ -14,7 +14,7 @@ from qasel.datasets.base import Question, Split
 from qasel.errors import QaselError
 from qasel.evaluation import Run, evaluate
 from qasel.papers import lesson as shared
-from qasel.papers.ms_ranker.model import prefix_precisions, rewards
+from qasel.papers.ms_ranker.model import WordReader, prefix_precisions, rewards
 from qasel.papers.ms_ranker.ranker import MSRanker, PreRanking
 from qasel.papers.ms_ranker.recipes import PAPER
 from qasel.text import content_words, tokenize
@@ -124,6 +124,14 @@ def walk(ranker: MSRanker, question: Question, gather: bool = True) -> pd.DataFr
     return frame
 
 
+def word_reader(ranker: PreRanking | MSRanker) -> WordReader:
+    """The part with the QC-attention; raises `QaselError` where a transformer takes its place."""
+    reader = ranker.network.reader
+    if not isinstance(reader, WordReader):
+        raise QaselError(f"{ranker.recipe.variant} has no QC-attention: a transformer reads pairs")
+    return reader
+
+
 @torch.inference_mode()
 def attention_facts(ranker: PreRanking | MSRanker, split: Split) -> dict[str, float]:
     """How sharp the QC-attention of a trained network over word vectors is.
@@ -134,7 +142,7 @@ def attention_facts(ranker: PreRanking | MSRanker, split: Split) -> dict[str, fl
     attention would reach. The words of all pairs count alike.
     """
     entropy, found, chance = [], [], []
-    reader, data = ranker.network.reader, ranker.encode(split)
+    reader, data = word_reader(ranker), ranker.encode(split)
     for batch in data.batches(20):
         for tile in batch.tiles:
             p = reader.attention(tile, ranker.network.vectors)  # [P, n, m]
@@ -155,7 +163,7 @@ def attention_facts(ranker: PreRanking | MSRanker, split: Split) -> dict[str, fl
 def attention_of(ranker: PreRanking | MSRanker, question: str, answer: str) -> pd.DataFrame:
     """The QC-attention of one pair: a row per word of the question, a column per word of the
     candidate; each column sums to 1."""
-    p = ranker.network.reader.attention(ranker.pair(question, answer), ranker.network.vectors)
+    p = word_reader(ranker).attention(ranker.pair(question, answer), ranker.network.vectors)
     return pd.DataFrame(p[0].numpy(), index=tokenize(question), columns=tokenize(answer))
 
 

@@ -125,7 +125,7 @@ class MSRankerRecipe(Recipe):
     pre_epochs: Count = 5
     pre_decay: Amount = 0.99  # of the pre-ranker's learning rate, per epoch
     learning_rate: Amount = 1e-3  # of the pre-ranker
-    agent_rate: Amount = 3e-4  # of the agent
+    agent_rate: Amount = 1e-3  # of the agent
     evidence_start: Literal["zero", "noise"] = "zero"  # the MLP's weights of V_ec
     decay: Amount = 0.99  # of the agent's learning rate, per epoch
     vectors_rate: Amount = 0.0  # 0 fixes the word vectors

@@ -7,7 +7,6 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
-from qasel.datasets import PairTask
 from qasel.datasets.base import Split
 from qasel.evaluation import Run, evaluate
 from qasel.figures.style import BLUE, GREY, VERMILLION, HouseFigure, house_style, new_figure
@@ -17,7 +16,6 @@ from qasel.papers.question_relevancy.ranker import RelevancyRanker, sides_of
 from qasel.papers.question_relevancy.recipes import FOURTEEN, PAPER, RelevancyRecipe
 from qasel.text import Vectors
 from qasel.text.features.distances import distances_by_name
-from qasel.widgets.base import cut
 
 chosen_recipes = partial(shared.chosen_recipes, PAPER)
 
@@ -73,15 +71,6 @@ def map_of_each(scores: pd.Series, lines: Mapping[str, float]) -> HouseFigure:
     axes.grid(visible=False, axis="y")
     axes.set_xlabel("MAP")
     return figure
-
-
-def task_examples(task: PairTask, longest: int = 90) -> list[tuple[str, str, str]]:
-    """The first pair of each class of a task: label, left and right, cut to be read."""
-    first = {pair.label: pair for pair in reversed(task.pairs)}
-    return [
-        (task.labels[number], cut(pair.left, longest), cut(pair.right, longest))
-        for number, pair in sorted(first.items())
-    ]
 
 
 def decomposed(ranker: RelevancyRanker, split: Split) -> pd.Series:

@@ -4,7 +4,6 @@
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from statistics import fmean
 
 import pandas as pd
 import seaborn
@@ -27,8 +26,8 @@ from qasel.papers.question_relevancy.recipes import (
     recipe,
 )
 from qasel.papers.report import OUT, OWN, SHARED, WORDS, drawn, table_figure
-from qasel.results.compare import CLAIM_COLUMNS, Claim, between, judge, judged
-from qasel.results.runs import by_question, read_runs, shown, varied
+from qasel.results.compare import CLAIM_COLUMNS, Claim, Significance, between, judge, judged
+from qasel.results.runs import read_runs, shown, varied
 from qasel.results.tables import published
 from qasel.text.features.distances import NAMES
 
@@ -69,22 +68,17 @@ def left_out(runs: pd.DataFrame | None = None) -> pd.DataFrame:
 
 def held(runs: pd.DataFrame | None = None) -> pd.DataFrame:
     """What the paper says of its systems in table 1, test by test; as `judged` gives it."""
-    lines = []
+    runs = read_runs([ROOM]) if runs is None else runs
+    frames = []
     for split in TESTS:
         for name in (STL, MAIN):
             claim = _claim("network beats search engine", name, ORDER, split)
-            lines.append(judge(ROOM, claim, between(_with_order(name, split, runs))))
-    frame = pd.DataFrame(lines, columns=CLAIM_COLUMNS)
-    asked = [
-        _claim(text, *pair, split)
-        for split in TESTS
-        for text, pair in {
-            "small network beats BiLSTM": COMPARISONS[-1],
-            **{f"other tasks: {name}": (f"{MTL} ({name})", STL) for name in AUXILIARY},
-        }.items()
-    ]
-    found = pd.concat([frame, judged(ROOM, asked, runs)])
-    return found.sort_values("data", kind="stable", ignore_index=True)
+            line = judge(ROOM, claim, _against_order(name, split, runs))
+            frames.append(pd.DataFrame([line], columns=CLAIM_COLUMNS))
+        asked = [_claim("small network beats BiLSTM", STL, f"STL{SIM}", split)]
+        asked += [_claim(f"other tasks: {x}", f"{MTL} ({x})", STL, split) for x in AUXILIARY]
+        frames.append(judged(ROOM, asked, runs))
+    return pd.concat(frames, ignore_index=True)
 
 
 def against_search(runs: pd.DataFrame | None = None) -> pd.DataFrame:
@@ -96,25 +90,19 @@ def against_search(runs: pd.DataFrame | None = None) -> pd.DataFrame:
     lines = []
     for split, year in TESTS.items():
         for name in (STL, MAIN, *OURS):
-            systems = _with_order(name, split, runs)
-            if len(systems) < 2:
-                continue
-            ours, engine = (by_question(group, "map") for group in systems.values())
-            low, high = bootstrap_interval(ours, engine)
-            score, order = fmean(ours.values()), fmean(engine.values())
-            scores = [f"{score:.3f}", f"{order:.3f}", f"{score - order:+.3f}"]
-            lines.append([year, name, *scores, f"{low:+.3f} to {high:+.3f}", len(systems[name])])
+            if test := _against_order(name, split, runs):
+                low, high = bootstrap_interval(*test.values)
+                scores = [f"{mean:.3f}" for mean in test.means]
+                cells = [*scores, f"{test.t.difference:+.3f}", f"{low:+.3f} to {high:+.3f}"]
+                lines.append([year, name, *cells, len(test.seeds)])
     columns = ["test", "system", "MAP", "search engine", "difference", INTERVAL, "seeds"]
     return pd.DataFrame(lines, columns=columns)
 
 
-def _with_order(name: str, split: str, runs: pd.DataFrame | None) -> dict[str, pd.DataFrame]:
-    """The runs of a system and of the search engine's order, which has no word vectors."""
+def _against_order(name: str, split: str, runs: pd.DataFrame | None) -> Significance | None:
+    """A system compared with the search engine's order, whose runs have no word vectors."""
     learnt, order = (shown(ROOM, DATASET, n, runs=runs, split=split) for n in (name, ORDER))
-    return learnt | order
-
-
-CLASSES = {"QA": 2, "FNC": 4, "NLI": 3}
+    return between(learnt | order)
 
 
 def architecture() -> HouseFigure:
@@ -127,7 +115,8 @@ def architecture() -> HouseFigure:
         "shared": Box("shared layer", 3.4, 0, f"[{distances}] to [{width}]", SHARED, 1.45),
     }
     arrows = [Arrow("pair", "x"), Arrow("x", "shared")]
-    for place, (name, classes) in enumerate({"questions": 2, **CLASSES}.items()):
+    classes_of = {"questions": 2, "QA": 2, "FNC": 4, "NLI": 3}
+    for place, (name, classes) in enumerate(classes_of.items()):
         main, y = not place, 1.2 - 0.8 * place
         task, end = (
             (name, "relevant or not: ranks") if main else (f"{name} task", "only to learn from")

@@ -20,27 +20,17 @@ from qasel.training.trainer import Schedule, TrainingData
 class CrossEncoder(nn.Module):
     """`[CLS] question [SEP] candidate [SEP]` through an encoder, one vector a pair, and heads.
 
-    `averages`: that vector is the mean over the pair's pieces, or else the state of [CLS].
-    `evidence`: the second of two heads sees what the first one found in the list.
+    That vector is the mean over the pair's pieces or the state of [CLS] (`recipe.averages`).
     """
 
-    def __init__(
-        self,
-        vectors: Tensor,
-        encoder: Encoder,
-        scheme: Scheme,
-        *,
-        averages: bool,
-        dropout: float,
-        evidence: bool,
-    ) -> None:
+    def __init__(self, vectors: Tensor, encoder: Encoder, recipe: CrossEncoderRecipe) -> None:
         super().__init__()
         self.vectors = nn.Parameter(vectors.clone(), requires_grad=False)  # none: pieces are read
-        self.averages = averages
+        self.averages = recipe.averages
         self.pairs = PairEncoder(encoder)
-        kind = EvidenceHeads if evidence else Heads
-        self.heads = kind(encoder.size, scheme, dropout)
-        self.dropout = nn.Dropout(dropout)
+        heads = EvidenceHeads if recipe.variant == EVIDENCE else Heads
+        self.heads = heads(encoder.size, recipe.scheme, recipe.dropout)
+        self.dropout = nn.Dropout(recipe.dropout)
 
     def forward(self, batch: Batch) -> dict[str, Tensor]:
         """Scores of every head, `[Q, N]`, 0 at padding."""
@@ -58,24 +48,26 @@ class Heads(nn.Module):
     def __init__(self, size: int, scheme: Scheme, dropout: float) -> None:
         super().__init__()
         self.scheme = scheme
-        self.own = nn.ModuleDict({head.name: nn.Linear(size, size) for head in scheme.heads})
+        names = [head.name for head in scheme.heads]
+        self.own = nn.ModuleDict({name: nn.Linear(size, size) for name in names})
         self.score = nn.ModuleDict(
-            {
-                head.name: nn.Linear(size * len(scheme.sources(head.name)), 1)
-                for head in scheme.heads
-            }
+            {name: nn.Linear(size * len(scheme.sources(name)), 1) for name in names}
         )
         self.dropout = nn.Dropout(dropout)
 
     def forward(self, pairs: Tensor, batch: Batch) -> dict[str, Tensor]:
         """Scores `[Q, N]` by head, of pairs `[P, d]`."""
-        features = {name: layer(pairs).tanh() for name, layer in self.own.items()}
-        return {name: self.scores(name, features, batch) for name in self.score}
+        features: dict[str, Tensor] = {}
+        scores: dict[str, Tensor] = {}
+        for name, score in self.score.items():
+            features[name] = self.features(name, pairs, scores, batch)
+            read = torch.cat([features[source] for source in self.scheme.sources(name)], dim=-1)
+            scores[name] = batch.as_lists(score(self.dropout(read))[:, 0].float())
+        return scores
 
-    def scores(self, name: str, features: dict[str, Tensor], batch: Batch) -> Tensor:
-        """Scores `[Q, N]` of one head, of the features `[P, d]` of all that it reads."""
-        enhanced = torch.cat([features[source] for source in self.scheme.sources(name)], dim=-1)
-        return batch.as_lists(self.score[name](self.dropout(enhanced))[:, 0].float())
+    def features(self, name: str, pairs: Tensor, scores: dict[str, Tensor], batch: Batch) -> Tensor:
+        """Features `[P, d]` of one head; `scores` are those of the heads before it."""
+        return self.own[name](pairs).tanh()
 
 
 class EvidenceHeads(Heads):
@@ -97,16 +89,15 @@ class EvidenceHeads(Heads):
         self.enter = nn.Linear(size, size, bias=False)
         nn.init.zeros_(self.enter.weight)
 
-    def forward(self, pairs: Tensor, batch: Batch) -> dict[str, Tensor]:
-        """Scores `[Q, N]` by head, of pairs `[P, d]`."""
-        first, second = (head.name for head in self.scheme.heads)
-        features = {first: self.own[first](pairs).tanh()}
-        scores = {first: self.scores(first, features, batch)}
-        lists = others(scores[first], batch.mask) @ batch.as_lists(pairs).float()
+    def features(self, name: str, pairs: Tensor, scores: dict[str, Tensor], batch: Batch) -> Tensor:
+        """Features `[P, d]` of one head, the second one's with evidence from the first's scores."""
+        if not scores:
+            return super().features(name, pairs, scores, batch)
+        (first,) = scores.values()
+        lists = others(first, batch.mask) @ batch.as_lists(pairs).float()
         evidence = lists.flatten(0, 1)[batch.slot]
         gate = (self.of_pair(pairs) + self.of_evidence(evidence)).sigmoid()
-        features[second] = (self.own[second](pairs) + gate * self.enter(evidence)).tanh()
-        return scores | {second: self.scores(second, features, batch)}
+        return (self.own[name](pairs) + gate * self.enter(evidence)).tanh()
 
 
 def others(scores: Tensor, mask: Tensor) -> Tensor:
@@ -153,15 +144,7 @@ class CrossEncoderRanker(neural.NeuralRanker):
 
     def build(self, vectors: Tensor) -> CrossEncoder:
         """The pre-trained encoder with the variant's heads, those untrained."""
-        r = self.recipe
-        return CrossEncoder(
-            vectors,
-            self.encoder,
-            r.scheme,
-            averages=r.averages,
-            dropout=r.dropout,
-            evidence=r.variant == EVIDENCE,
-        )
+        return CrossEncoder(vectors, self.encoder, self.recipe)
 
     def training_data(self, split: Split) -> TrainingData:
         """Whole lists, but for wrong candidates of the longest ones."""

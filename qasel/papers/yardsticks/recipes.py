@@ -147,17 +147,13 @@ def recipe(
     """
     if variant not in VARIANTS:
         raise QaselError(f"unknown variant {variant!r} of {PAPER}; known: {', '.join(VARIANTS)}")
-    common: dict = {
-        "variant": variant,
-        "dataset": dataset,
-        "protocol": usual_protocol(dataset),
-        "vectors": "",
-        "scale": scale,
-        "seed": seed,
-    }
-    if variant in BASELINES:
-        return BaselineRecipe(**common)
-    settings: dict[str, Any] = {} if dataset == "trecqa" else dict(_LISTS)
-    if scale == "quick":
-        settings |= QUICK
-    return CrossEncoderRecipe(**common, **settings, encoder=vectors or STANDIN)
+    settings: dict[str, Any] = {"protocol": usual_protocol(dataset), "vectors": ""}
+    kind: type[BaselineRecipe | CrossEncoderRecipe] = BaselineRecipe
+    if variant in SCHEMES:
+        kind = CrossEncoderRecipe
+        settings["encoder"] = vectors or STANDIN
+        if dataset != "trecqa":
+            settings |= _LISTS
+        if scale == "quick":
+            settings |= QUICK
+    return kind(variant=variant, dataset=dataset, scale=scale, seed=seed, **settings)

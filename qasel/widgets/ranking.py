@@ -8,7 +8,7 @@ import ipywidgets as widgets
 from qasel.datasets.base import Question, Split
 from qasel.errors import QaselError
 from qasel.evaluation import Run, Scores, TieWarning, evaluate
-from qasel.rankers.base import Ranker
+from qasel.rankers import Ranker
 from qasel.text import tokenize
 from qasel.widgets.base import (
     BLUE,

@@ -19,7 +19,7 @@ from qasel.papers.latent_structured import learners as perceptron
 from qasel.papers.latent_structured.cnn import PairCNN
 from qasel.papers.latent_structured.learners import KernelSvm, Lists, first_candidates
 from qasel.papers.latent_structured.recipes import StructuredRecipe
-from qasel.rankers.base import History
+from qasel.rankers import History
 from qasel.text import Vectors
 from qasel.text.features import pair_features
 from qasel.training.neural import RecipeRanker

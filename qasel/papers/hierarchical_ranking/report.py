@@ -18,7 +18,7 @@ from qasel.figures.style import (
     colour,
     family,
     house_style,
-    marker,
+    line_and_marker,
     new_figure,
 )
 from qasel.papers.hierarchical_ranking import ROOM
@@ -450,13 +450,15 @@ def dev_and_test(runs: pd.DataFrame | None = None) -> HouseFigure | None:
         figure.subplots(1, len(found), squeeze=False)[0], found.items(), strict=True
     ):
         for system, run in frame.groupby("system", sort=False):
-            told = {"color": colour(system), "marker": marker(system)}
+            told = {"color": colour(system), "marker": line_and_marker(system)[1]}
             axes.scatter(run["dev"], run["test"], s=46, alpha=0.8, edgecolors="white", **told)
         families = sorted({family(system): colour(system) for system in frame["system"]}.items())
         for name, shade in families:
             axes.scatter([], [], s=46, color=shade, label=name)
         for level in LEVELS:
-            axes.scatter([], [], s=46, color=GREY, marker=marker(f"({level})"), label=level)
+            axes.scatter(
+                [], [], s=46, color=GREY, marker=line_and_marker(f"({level})")[1], label=level
+            )
         axes.set(title=DATASETS[dataset], xlabel="dev MAP of a run", ylabel="test MAP")
         axes.legend(fontsize=10, loc="center left", bbox_to_anchor=(1.01, 0.5))
     figure.suptitle("Does dev choose the better run?")

@@ -2,7 +2,6 @@
 
 import atexit
 import os
-import shutil
 import tempfile
 from pathlib import Path
 
@@ -42,11 +41,10 @@ def require_numba_cache() -> None:
     """
     user = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
     usual = (Path(__file__).parent / "__pycache__", Path(user).expanduser())
-    if "NUMBA_CACHE_DIR" in os.environ or any(map(_can_be_written, usual)):
-        return
-    folder = tempfile.mkdtemp(prefix="numba-")
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    os.environ["NUMBA_CACHE_DIR"] = folder
+    if "NUMBA_CACHE_DIR" not in os.environ and not any(map(_can_be_written, usual)):
+        folder = tempfile.TemporaryDirectory(prefix="numba-", ignore_cleanup_errors=True)
+        atexit.register(folder.cleanup)
+        os.environ["NUMBA_CACHE_DIR"] = folder.name
 
 
 def _can_be_written(folder: Path) -> bool:

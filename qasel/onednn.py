@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import lru_cache
 
 import torch
@@ -12,19 +12,14 @@ _KEPT = "ONEDNN_PRIMITIVE_CACHE_CAPACITY"
 os.environ.setdefault(_KEPT, "32")
 
 
-@contextmanager
-def by_onednn() -> Iterator[None]:
-    """Have oneDNN multiply float32 matrices, where that costs no precision.
+def by_onednn() -> AbstractContextManager[None]:
+    """A context in which oneDNN multiplies float32 matrices, where that costs no precision.
 
     PyTorch's own choice, MKL, leaves more than half of some processors unused (AMD's). For products
     of one shape, or for large ones: oneDNN compiles some megabytes of code for each shape, and
     keeps those of the last 32.
     """
-    if not _exact():
-        yield
-        return
-    with _allowed():
-        yield
+    return _allowed() if _exact() else nullcontext()
 
 
 @contextmanager

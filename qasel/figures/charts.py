@@ -13,8 +13,17 @@ from matplotlib.ticker import MaxNLocator
 
 from qasel.errors import QaselError
 from qasel.evaluation import Scores, bootstrap_interval
-from qasel.figures import style
-from qasel.figures.style import BLUE, GREY, INK, PALE, HouseFigure, colour, house_style, new_figure
+from qasel.figures.style import (
+    BLUE,
+    GREY,
+    INK,
+    PALE,
+    HouseFigure,
+    colour,
+    house_style,
+    line_and_marker,
+    new_figure,
+)
 from qasel.results.tables import FEWEST
 
 Runs = Sequence[Sequence[float]]
@@ -78,7 +87,9 @@ def _curve(axes: Axes, system: str, runs: Runs, peak: bool) -> Line2D:
     shortest = min(map(len, runs))
     mean = np.mean([run[:shortest] for run in runs], axis=0)
     epochs = range(1, shortest + 1)
-    (drawn,) = axes.plot(epochs, mean, color=shade, linestyle=style.line(system), label=system)
+    (drawn,) = axes.plot(
+        epochs, mean, color=shade, linestyle=line_and_marker(system)[0], label=system
+    )
     if peak:
         best = int(np.argmax(mean))
         axes.plot(best + 1, mean[best], "o", color=shade, markersize=7, zorder=5)
@@ -163,9 +174,6 @@ def _cells(
     sns.heatmap(table, ax=axes, **names, **look, **how)
     axes.tick_params(length=0)
     axes.tick_params(axis="y", rotation=0)
-    norm: Any = axes.collections[0].norm
-    for text, value in zip(axes.texts, table.flat, strict=False):
-        text.set_color("white" if norm(value) > 0.6 else INK)  # seaborn turns to white too early
 
 
 @house_style
@@ -174,10 +182,9 @@ def heatmap(
     rows: Sequence[str],
     columns: Sequence[str],
     *,
-    title: str | None = None,
+    title: str = "",
     row_label: str = "question",
     column_label: str = "answer",
-    label: str = "weight",
 ) -> HouseFigure:
     """Weights `[rows, columns]`, 0 in white; in small tables with their numbers.
 
@@ -187,15 +194,12 @@ def heatmap(
     small = len(columns) <= NUMBERS
     numbers = np.where(table >= 0.005, np.char.mod("%.2f", table), "") if small else None
     across, down = (0.56, 0.42) if small else (0.32, 0.34)
-    width, height = max(5.0, 2.6 + across * len(columns)), max(2.6, 1.9 + down * len(rows))
-    figure = new_figure(width, height)
+    figure = new_figure(max(5.0, 2.6 + across * len(columns)), max(2.6, 1.9 + down * len(rows)))
     axes = figure.subplots()
-    bar = {"label": label, "pad": 0.02}
+    bar = {"label": "weight", "pad": 0.02}
     _cells(axes, table, rows, columns, vmin=0, annot=numbers, annot_kws={"size": 9}, cbar_kws=bar)
     axes.set_xticks(axes.get_xticks(), columns, rotation=55, ha="right", rotation_mode="anchor")
-    axes.set_xlabel(column_label, color=GREY)
-    axes.set_ylabel(row_label, color=GREY)
-    axes.set_title(title or "")
+    axes.set(title=title, xlabel=column_label, ylabel=row_label)
     return figure
 
 
@@ -210,7 +214,7 @@ def grid(
 ) -> HouseFigure:
     """Values `[rows, columns]` as numbers, shaded from the lowest to the highest of their column.
 
-    None is a missing one, shown as a dash. Raises `QaselError` for an empty table and another
+    None is a missing value, shown as a dash. Raises `QaselError` for an empty table or another
     shape.
     """
     if not rows or not columns:
@@ -220,12 +224,12 @@ def grid(
     width = 0.8 + 0.095 * max(map(len, rows)) + max(1.0, 0.105 * wide) * len(columns)
     figure = new_figure(min(WIDEST, max(width, 0.085 * len(note))), 1.5 + 0.33 * len(rows))
     axes = figure.subplots()
-    known = np.ma.masked_invalid(table)
-    low, high = known.min(axis=0), known.max(axis=0)
-    shares = ((known - low) / np.ma.where(high > low, high - low, 1.0)).filled(-0.15)
-    told = np.where(np.isnan(table), "–", np.char.mod("%.3f", table))
+    frame = pd.DataFrame(table)
+    span = (frame.max() - frame.min()).replace(0.0, 1.0)
+    shares = ((frame - frame.min()) / span).fillna(-0.15).to_numpy()
+    numbers = np.where(np.isnan(table), "–", np.char.mod("%.3f", table))
     look: dict[str, Any] = {"vmin": -0.15, "vmax": 1.1, "cbar": False, "annot_kws": {"size": 10}}
-    _cells(axes, shares, rows, columns, annot=told, **look)
+    _cells(axes, shares, rows, columns, annot=numbers, **look)
     axes.xaxis.tick_top()
     axes.tick_params(length=0)
     figure.supxlabel(note, fontsize=10, color=GREY)

@@ -65,8 +65,8 @@ FAMILIES = {
 }
 """A family of systems has one colour, in every figure; others get one by their name."""
 
-_LEVELS = {"point": (":", "o"), "pair": ("--", "s"), "list": ("-", "D")}
-"""Line style and marker of the systems of a level: `CA(point)`, `CA(pair)`, …"""
+_LEVELS = {"point": (":", "o"), "pair": ("--", "s")}
+"""Line style and marker of the systems of a level: `CA(point)`, `CA(pair)`."""
 
 
 def family(system: str) -> str:
@@ -90,19 +90,9 @@ def colour(system: str) -> str:
     return others[hashlib.sha256(name.encode()).digest()[0] % len(others)]
 
 
-def line(system: str) -> str:
-    """The line style of a system: dotted for `(point)`, dashed for `(pair)`, else solid."""
-    return _level(system)[0]
-
-
-def marker(system: str) -> str:
-    """The marker of a system: a circle for `(point)`, a square for `(pair)`, else a diamond."""
-    return _level(system)[1]
-
-
-def _level(system: str) -> tuple[str, str]:
-    level = system.partition("(")[2].partition(")")[0]
-    return _LEVELS.get(level, _LEVELS["list"])
+def line_and_marker(system: str) -> tuple[str, str]:
+    """Line style and marker of a system: those of its level, else a solid line and a diamond."""
+    return _LEVELS.get(system.partition("(")[2].partition(")")[0], ("-", "D"))
 
 
 class HouseFigure(Figure):

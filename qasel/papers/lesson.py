@@ -12,7 +12,7 @@ from qasel.datasets.base import Split
 from qasel.errors import QaselError
 from qasel.evaluation import Run, evaluate
 from qasel.papers import ROOMS
-from qasel.rankers.base import History, Ranker
+from qasel.rankers import History, Ranker
 from qasel.results.measure import beside, timed_run, vectors_for
 from qasel.results.runs import target_of
 from qasel.training import NeuralRanker, Recipe

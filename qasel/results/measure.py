@@ -17,7 +17,7 @@ from qasel.errors import QaselError
 from qasel.evaluation import Run, evaluate
 from qasel.files import FilePath, require_writable, write_whole
 from qasel.locations import results_dir
-from qasel.rankers.base import Ranker
+from qasel.rankers import Ranker
 from qasel.results.ledger import Row, code_revision, place_of, versions
 from qasel.text import Vectors, load_vectors, tokenize
 from qasel.text.encoders import own_fingerprint

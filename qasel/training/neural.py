@@ -15,8 +15,7 @@ from qasel.datasets.base import Candidate, Question, Split
 from qasel.errors import QaselError
 from qasel.evaluation import Run, evaluate
 from qasel.onednn import by_onednn
-from qasel.rankers import BASELINES, RandomRanker
-from qasel.rankers.base import History, as_split
+from qasel.rankers import BASELINES, History, RandomRanker, as_split
 from qasel.text import Vectors, Vocabulary, tokenize
 from qasel.text.encoders import Encoder, contextual_vectors, load_encoder, own_fingerprint
 from qasel.training import checkpoint

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from tqdm.auto import tqdm
 
 from qasel.errors import QaselError
-from qasel.rankers.base import History
+from qasel.rankers import History
 from qasel.training import checkpoint
 from qasel.training.devices import joined, seed_all
 

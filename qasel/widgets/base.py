@@ -25,6 +25,7 @@ from typing import Any
 
 import ipywidgets as widgets
 from IPython.display import HTML
+from matplotlib.colors import to_hex, to_rgb
 
 from qasel.datasets.base import Candidate, Question, Split
 from qasel.errors import QaselError
@@ -208,8 +209,8 @@ def signed_bar(share: float, width: int = 70) -> str:
 def shade(text: str, weight: float, colour: str = SKY) -> str:
     """Text on a ground of `colour`, the stronger the larger `weight` (0 to 1); escaped."""
     share = min(max(weight, 0.0), 1.0)
-    mixed = (round(255 + share * (int(colour[i : i + 2], 16) - 255)) for i in (1, 3, 5))
-    ground = "#" + "".join(f"{part:02x}" for part in mixed)
+    red, green, blue = (1 - share * (1 - part) for part in to_rgb(colour))
+    ground = to_hex((red, green, blue))
     style = f"background-color:{ground};color:{INK};padding:0 2px"
     return f'<span style="{style}">{escape(text)}</span>'
 
@@ -228,7 +229,7 @@ MARKS = {1: "✓", 0: "✗", None: "?"}
 
 
 class CandidateExplorer(QuestionExplorer):
-    """`self.question` and `self.candidate` are those that the reader chose.
+    """An explorer about one candidate of the question, offered in the order of their file.
 
     A question opens with its first right answer, if it has one. A subclass has a method
     `picture_of(question, candidate)` in place of `view`.
@@ -242,30 +243,20 @@ class CandidateExplorer(QuestionExplorer):
         first: str | None = None,
     ) -> None:
         self._offered: Question | None = None
-        self.pick = widgets.Dropdown(options=[("", 0)], description="Candidate", **_WIDE)
+        self.pick = widgets.Dropdown(description="Candidate", **_WIDE)
         super().__init__(split, [self.pick, *rows], [self.pick, *watched], first)
-
-    @property
-    def candidate(self) -> Candidate:
-        """The candidate chosen."""
-        return self._in_order(self.question)[self.pick.value]
 
     def view(self) -> str:
         """Offer the candidates of a question that was just chosen, then draw."""
         question = self.question
         if question != self._offered:
             self._offered = question
-            offered = self._in_order(question)
-            options = [(f"{MARKS[c.label]} {c.text}", i) for i, c in enumerate(offered)]
+            offered = sorted(question.candidates, key=lambda candidate: candidate.place)
+            options = [(f"{MARKS[c.label]} {c.text}", c) for c in offered]
             self.pick.set_trait("options", options)
-            self.pick.value = next((i for i, c in enumerate(offered) if c.label == 1), 0)
-        return self.picture_of(question, self.candidate)
+            self.pick.value = next((c for c in offered if c.label == 1), offered[0])
+        return self.picture_of(question, self.pick.value)
 
+    @abstractmethod
     def picture_of(self, question: Question, candidate: Candidate) -> str:
         """The picture for this question and candidate, as HTML."""
-        raise NotImplementedError
-
-    @staticmethod
-    def _in_order(question: Question) -> list[Candidate]:
-        """The candidates in the order of their file, in which a text reads best."""
-        return sorted(question.candidates, key=lambda candidate: candidate.place)

@@ -9,16 +9,17 @@ from qasel.widgets import svg
 from qasel.widgets.base import Explorer
 
 COLOURS = (VERMILLION, ORANGE, GREEN, BLUE, INK, GREY)
-WIDTH, HEIGHT, LEFT, BOTTOM, TOP = 430, 230, 52, 34, 30
+WIDTH, HEIGHT = 430, 230
+"""Pixels of a panel."""
 Epochs = list[dict[str, float]]
 
 
 class LiveCurves(Explorer):
     """Loss and dev MAP of several trainings, drawn anew after each epoch.
 
-    Show it, then give `follow(name)` to `fit` as `on_epoch`. Trainings without a colour in
-    `colours` get one in turn. The lines are written as SVG by hand: matplotlib takes a tenth of
-    a second per drawing, longer than some epochs do.
+    Show it, then pass `follow(name)` to `fit` as `on_epoch`. Show it again after training: a saved
+    notebook keeps the picture of the moment when it is shown. Trainings without a colour in
+    `colours` get one in turn. The lines are SVG, as matplotlib takes longer than some epochs do.
     """
 
     hint = ""
@@ -44,12 +45,13 @@ class LiveCurves(Explorer):
         colours = dict(zip(self.histories, cycle(COLOURS), strict=False)) | self.colours
         shapes = self._panel("training loss", "loss", 0, colours)
         shapes += self._panel("MAP on the development split", "dev_map", WIDTH + 20, colours)
-        alt = "Loss and dev MAP after each epoch: " + "; ".join(map(self.told, self.histories))
-        legend = "".join(
-            f'<span style="color:{colours[name]}">▬</span> {escape(self.told(name))}<br>'
-            for name in self.histories
-        )
+        told = {name: self.told(name) for name in self.histories}
+        alt = "Loss and dev MAP after each epoch: " + "; ".join(told.values())
         drawn = svg.picture(shapes, 2 * WIDTH + 20, HEIGHT, alt)
+        legend = "<br>".join(
+            f'<span style="color:{colours[name]}">▬</span> {escape(line)}'
+            for name, line in told.items()
+        )
         return f"{drawn}<p><small>{legend}</small></p>"
 
     def told(self, name: str) -> str:
@@ -63,27 +65,26 @@ class LiveCurves(Explorer):
         )
 
     def _panel(self, title: str, key: str, x: float, colours: Mapping[str, str]) -> list[str]:
+        """The shapes of a panel whose left end is at `x`: axes with their ends, and the lines."""
         runs = {name: [row[key] for row in epochs] for name, epochs in self.histories.items()}
-        values = [value for run in runs.values() for value in run]
-        low, high = min(values), max(values)
+        low, high = min(map(min, runs.values())), max(map(max, runs.values()))
         longest = max(2, *map(len, runs.values()))
-        left, base, right = x + LEFT, HEIGHT - BOTTOM, x + WIDTH - 8
+        left, right, top, base = x + 52, x + WIDTH - 16, 36, HEIGHT - 40
 
         def at(epoch: int, value: float) -> svg.Point:
-            across = (epoch - 1) / (longest - 1) * (right - 8 - left)
-            up = (value - low) / ((high - low) or 1.0) * (base - 12 - TOP)
-            return left + across, base - 6 - up
+            across = (epoch - 1) / (longest - 1)
+            up = (value - low) / ((high - low) or 1.0)
+            return left + across * (right - left), base - up * (base - top)
 
-        shapes = [
-            svg.text((left, 16), title, INK, 12, "start", bold=True),
-            svg.line([(left - 6, TOP), (left - 6, base), (right, base)], GREY, 1),
-            svg.text((right, HEIGHT - 4), "epoch", GREY, 11, "end"),
-        ]
+        axis = [(left - 6, top - 6), (left - 6, base + 6), (right + 8, base + 6)]
+        shapes = [svg.line(axis, GREY, 1), svg.text((left, 16), title, INK, 12, "start", bold=True)]
+        shapes.append(svg.text((right + 8, HEIGHT - 4), "epoch", GREY, 11, "end"))
         for value in (low, high):
-            place = left - 10, at(1, value)[1] + 4
-            shapes.append(svg.text(place, f"{value:.3f}", GREY, 10, "end"))
+            shapes.append(
+                svg.text((left - 10, at(1, value)[1] + 4), f"{value:.3f}", GREY, 10, "end")
+            )
         for epoch in (1, longest):
-            shapes.append(svg.text((at(epoch, low)[0], base + 14), str(epoch), GREY, 10))
+            shapes.append(svg.text((at(epoch, low)[0], base + 20), str(epoch), GREY, 10))
         for name, run in runs.items():
             points = [at(epoch, value) for epoch, value in enumerate(run, start=1)]
             shapes.append(svg.line(points, colours[name], 2))

@@ -2,20 +2,17 @@
 
 import warnings
 from collections.abc import Iterable, Mapping
+from string import ascii_uppercase
 
 import ipywidgets as widgets
 
 from qasel.datasets.base import Question, Split
 from qasel.errors import QaselError
 from qasel.evaluation import Run, Scores, TieWarning, evaluate
-from qasel.rankers.base import Ranker
+from qasel.figures.style import BLUE, GREEN, GREY, ORANGE
+from qasel.rankers import Ranker
 from qasel.text import tokenize
 from qasel.widgets.base import (
-    BLUE,
-    GREEN,
-    GREY,
-    INK,
-    ORANGE,
     Explorer,
     QuestionExplorer,
     bar,
@@ -26,7 +23,6 @@ from qasel.widgets.base import (
     words,
 )
 
-RIGHT, WRONG = "✓ right", "✗ wrong"
 TICK = f'<b style="color:{GREEN}">✓</b> '
 SHOWN = 12
 """Ranks that `RankingExplorer` shows of a long list, before those with right answers only."""
@@ -51,7 +47,7 @@ class RankingExplorer(QuestionExplorer):
         super().__init__(split, first=first)
 
     def view(self) -> str:
-        """One column a ranker, one line a rank."""
+        """One column per ranker, one line per rank."""
         split = Split(self.split.name, (self.question,))
         runs = {
             name: ranker.rank(split) if self.typed else self.runs[name].only(split)
@@ -61,7 +57,7 @@ class RankingExplorer(QuestionExplorer):
 
 
 def rankings(question: Question, runs: Mapping[str, Run]) -> str:
-    """A question and how some runs rank its candidates: one column a run, one line a rank."""
+    """A question and how some runs rank its candidates: one column per run, one line per rank."""
     columns = [_column(question, run) for run in runs.values()]
     head = ["", *(_heading(name, run, question) for name, run in runs.items())]
     rows = [[str(rank), *cells] for rank, cells in enumerate(zip(*columns, strict=True), 1)]
@@ -93,10 +89,11 @@ def _column(question: Question, run: Run) -> list[str]:
     low, high = min(0.0, *scores.values()), max(scores.values())
     cells = []
     for candidate in sorted(question.candidates, key=lambda c: (-scores[c.id], c.label or 0)):
-        score, right = scores[candidate.id], candidate.label == 1
-        shared = words(candidate.text, lambda word: not asked.isdisjoint(tokenize(word)))
-        track = bar((score - low) / (high - low or 1), GREEN if right else GREY)
-        cells.append(f"{TICK if right else ''}{shared}<br>{track} <small>{short(score)}</small>")
+        tick, colour = (TICK, GREEN) if candidate.label == 1 else ("", GREY)
+        text = words(candidate.text, lambda word: not asked.isdisjoint(tokenize(word)))
+        score = scores[candidate.id]
+        track = bar((score - low) / (high - low or 1), colour)
+        cells.append(f"{tick}{text}<br>{track} <small>{short(score)}</small>")
     return cells
 
 
@@ -110,70 +107,56 @@ class MeasureExplorer(Explorer):
         flags = [bool(flag) for flag in relevant]
         if not 1 <= len(flags) <= 26:
             raise QaselError(f"a list of 1 to 26 answers is needed, not {len(flags)}")
-        self.answers = [chr(ord("A") + place) for place in range(len(flags))]
+        self.answers = list(ascii_uppercase[: len(flags)])
         self.toggles = [
-            widgets.ToggleButton(value=flag, layout=widgets.Layout(width="9rem")) for flag in flags
+            widgets.ToggleButton(value=flag, layout={"width": "9rem"}) for flag in flags
         ]
-        rows = [self._row(rank) for rank in range(len(flags))]
-        super().__init__([widgets.VBox(rows)], self.toggles)
-
-    @property
-    def relevant(self) -> list[bool]:
-        """Whether the answer is right, by rank."""
-        return [toggle.value for toggle in self.toggles]
-
-    def move(self, rank: int, by: int) -> None:
-        """Let the answer at `rank` (from 0) change places with the one `by` ranks below it."""
-        other = rank + by
-        if not 0 <= other < len(self.answers):
-            return
-        answers, toggles = self.answers, self.toggles
-        answers[rank], answers[other] = answers[other], answers[rank]
-        toggles[rank].value, toggles[other].value = toggles[other].value, toggles[rank].value
-        self.refresh()  # also where both were right or both wrong
+        super().__init__(map(self._row, range(len(flags))), self.toggles)
 
     def _row(self, rank: int) -> widgets.HBox:
-        buttons = []
-        for icon, by, tip in (("arrow-up", -1, "one rank up"), ("arrow-down", 1, "one rank down")):
-            button = widgets.Button(icon=icon, tooltip=tip, layout=widgets.Layout(width="2.5rem"))
-            button.on_click(lambda _button, by=by: self.move(rank, by))
-            button.disabled = not 0 <= rank + by < len(self.answers)
-            buttons.append(button)
-        return widgets.HBox([widgets.Label(f"rank {rank + 1}"), self.toggles[rank], *buttons])
+        row = [widgets.Label(f"rank {rank + 1}"), self.toggles[rank]]
+        ends = {"up": (rank - 1, rank == 0), "down": (rank, rank == len(self.answers) - 1)}
+        for way, (upper, off) in ends.items():
+            look = {"icon": f"arrow-{way}", "tooltip": f"one rank {way}", "disabled": off}
+            row.append(widgets.Button(**look, layout={"width": "2.5rem"}))
+            row[-1].on_click(lambda _button, upper=upper: self.swap(upper))
+        return widgets.HBox(row)
+
+    def swap(self, rank: int) -> None:
+        """Let the answer at `rank` (from 0) change places with the one below it."""
+        self.answers[rank : rank + 2] = self.answers[rank + 1], self.answers[rank]
+        upper, lower = self.toggles[rank : rank + 2]
+        upper.value, lower.value = lower.value, upper.value
+        self.refresh()  # also where both are right or both wrong
 
     def view(self) -> str:
-        """The list, the precision where an answer is right, and the sums."""
-        for answer, toggle in zip(self.answers, self.toggles, strict=True):
-            toggle.description = f"{answer}  {RIGHT if toggle.value else WRONG}"
-            toggle.button_style = "success" if toggle.value else ""
-        flags = self.relevant
-        rows, found = [], 0
-        for rank, (answer, flag) in enumerate(zip(self.answers, flags, strict=True), 1):
-            found += flag
-            mark = f'<b style="color:{GREEN}">{RIGHT}</b>' if flag else WRONG
-            precision = f"{found}/{rank} = {found / rank:.2f}"
-            share = bar(found / rank, GREEN if flag else GREY)
-            counts = f"<b>{precision}</b>" if flag else precision
-            rows.append([str(rank), answer, mark, counts, share])
-        head = ["rank", "answer", "", "precision up to here", ""]
-        return table(head, rows) + self._sums(flags)
-
-    def _sums(self, flags: list[bool]) -> str:
-        """AP, RR and P@1 with their terms, the values by `qasel.evaluate`."""
-        if not any(flags):
-            return notice("No answer is right, so AP, RR and P@1 are 0 whatever the order.")
-        labels = {str(rank): int(flag) for rank, flag in enumerate(flags, 1)}
-        run = Run({"q": {str(rank): float(-rank) for rank in range(1, len(flags) + 1)}})
-        scores = scores_of(run, {"q": labels})
-        ranks = [rank for rank, flag in enumerate(flags, 1) if flag]
-        terms = " + ".join(f"{count}/{rank}" for count, rank in enumerate(ranks, 1))
-        lines = [
-            ("AP", BLUE, f"1/{len(ranks)} · ({terms})", scores.map),
-            ("RR", ORANGE, f"1/{ranks[0]}", scores.mrr),
+        """The list with its precision at each rank, and AP, RR and P@1 with their terms."""
+        flags = [toggle.value for toggle in self.toggles]
+        rows, terms = [], []
+        for rank, (answer, toggle) in enumerate(zip(self.answers, self.toggles, strict=True), 1):
+            right, count = toggle.value, sum(flags[:rank])
+            toggle.description = f"{answer}  {'✓ right' if right else '✗ wrong'}"
+            toggle.button_style = "success" if right else ""
+            cells = [str(rank), toggle.description, f"{count}/{rank} = {count / rank:.2f}"]
+            if right:
+                terms.append(f"{count}/{rank}")
+                cells = [f"<b>{cell}</b>" for cell in cells]
+            rows.append([*cells, bar(count / rank, GREEN if right else GREY)])
+        ranked = table(["rank", "answer", "precision up to here", ""], rows)
+        if not terms:
+            told = "No answer is right, so AP, RR and P@1 are 0 whatever the order."
+            return ranked + notice(told)
+        labels = {str(rank): int(flag) for rank, flag in enumerate(flags)}
+        scores = evaluate(Run({"q": {rank: -float(rank) for rank in labels}}), {"q": labels})
+        measures = [
+            ("AP", BLUE, f"1/{len(terms)} · ({' + '.join(terms)})", scores.map),
+            ("RR", ORANGE, f"1/{flags.index(True) + 1}", scores.mrr),
             ("P@1", GREY, f"{int(flags[0])}/1", scores.p1),
         ]
-        rows = [
-            [f"<b>{name}</b>", terms, f"= <b>{value:.4f}</b>", bar(value, colour, 160)]
-            for name, colour, terms, value in lines
-        ]
-        return f'<div style="color:{INK}">' + table(["", "", "", ""], rows) + "</div>"
+        return ranked + table(
+            [],
+            [
+                [f"<b>{name}</b>", sums, f"= <b>{value:.4f}</b>", bar(value, colour, 160)]
+                for name, colour, sums, value in measures
+            ],
+        )

@@ -19,7 +19,7 @@ from qasel.papers.ms_ranker import report as claims
 from qasel.papers.ms_ranker import report as drawings
 from qasel.papers.ms_ranker import report as figures
 from qasel.papers.ms_ranker.recipes import ABLATIONS, MAIN, VARIANTS
-from qasel.rankers.base import History
+from qasel.rankers import History
 from qasel.results.compare import AGAINST, HELD, LEANS, SAME
 from qasel.results.tables import NOT_RUN, beside, comparison, published
 from qasel.text import Vectors, tokenize

@@ -83,7 +83,7 @@ def explorer(request):
 
 
 def test_an_explorer_opens_with_a_right_answer_and_leaves_a_static_picture(explorer):
-    assert explorer.candidate.label == 1
+    assert explorer.pick.value.label == 1
     bundle = explorer._repr_mimebundle_()
     assert "finished" in bundle["text/html"]
     assert "when was the tower built" in bundle["text/html"]
@@ -91,19 +91,19 @@ def test_an_explorer_opens_with_a_right_answer_and_leaves_a_static_picture(explo
 
 def test_a_change_of_the_candidate_changes_the_picture(explorer):
     before = explorer.picture.value
-    explorer.pick.value = 0
-    assert explorer.candidate.text == "the tower is tall"
+    explorer.pick.index = 0
+    assert explorer.pick.value.text == "the tower is tall"
     assert explorer.picture.value != before
 
 
 def test_a_change_of_the_question_offers_its_own_candidates(explorer):
-    explorer.pick.value = 2
+    explorer.pick.index = 2
     explorer.choice.value = 1
     assert [label for label, _ in explorer.pick.options] == [
         "✓ two engineers drew it",
         "✗ it is made of iron",
     ]
-    assert explorer.candidate.text == "two engineers drew it"
+    assert explorer.pick.value.text == "two engineers drew it"
     assert "who drew it" in explorer.picture.value
     assert "tower" not in explorer.picture.value
 
@@ -114,7 +114,7 @@ def test_an_explorer_can_open_with_a_question_by_its_id(split):
 
 
 def test_text_of_the_data_is_escaped(explorer):
-    explorer.pick.value = 2
+    explorer.pick.index = 2
     assert "<b>nobody" not in explorer.picture.value
     assert "&lt;b&gt;nobody" in explorer.picture.value
 

@@ -13,7 +13,14 @@ from scipy import stats
 
 from qasel.figures.charts import curves
 from qasel.figures.diagrams import Arrow, Box, Diagram, diagrams
-from qasel.figures.style import HouseFigure, colour, family, house_style, marker, new_figure
+from qasel.figures.style import (
+    HouseFigure,
+    colour,
+    family,
+    house_style,
+    line_and_marker,
+    new_figure,
+)
 from qasel.papers.hierarchical_ranking import ROOM
 from qasel.papers.hierarchical_ranking.recipes import (
     MAIN,
@@ -361,7 +368,7 @@ def dev_and_test(runs: pd.DataFrame | None = None) -> HouseFigure | None:
         level=[VARIANTS[system].ranks for system in frame["variant"]],
     )
     colours = {family(system): colour(system) for system in frame["variant"]}
-    markers = {level: marker(f"({level})") for level in LEVELS}
+    markers = {level: line_and_marker(f"({level})")[1] for level in LEVELS}
     parts = frame.groupby("dataset", sort=False)
     figure = new_figure(1 + 6.5 * len(parts), 5)
     panels = figure.subplots(1, len(parts), squeeze=False)[0]

@@ -25,7 +25,7 @@ from qasel.papers.latent_structured.learners import (
     perceptron,
 )
 from qasel.papers.latent_structured.recipes import StructuredRecipe
-from qasel.rankers.base import History
+from qasel.rankers import History
 from qasel.text import Vectors
 from qasel.text.features import pair_features
 from qasel.training.neural import RecipeRanker

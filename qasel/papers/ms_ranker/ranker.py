@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from qasel.datasets.base import Question, Split
 from qasel.papers.ms_ranker.model import Agent, PairReader, PreRanker, Reader, WordReader, rewards
 from qasel.papers.ms_ranker.recipes import MSRankerRecipe
-from qasel.rankers.base import History
+from qasel.rankers import History
 from qasel.text import Vectors, Vocabulary
 from qasel.text.encoders import Encoder
 from qasel.training.batching import Batch, EncodedSplit

@@ -24,7 +24,7 @@ from qasel.papers.ms_ranker.recipes import (
     recipe,
 )
 from qasel.papers.report import OUT, OWN, SHARED, WORDS, drawn, table_figure
-from qasel.rankers.base import History
+from qasel.rankers import History
 from qasel.results import Room
 from qasel.results.compare import Claim, Significance, between, judged, significance
 from qasel.results.runs import DATASETS, histories, read_runs, shown

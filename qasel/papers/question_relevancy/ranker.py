@@ -23,7 +23,7 @@ from qasel.papers.question_relevancy.model import (
     moments,
 )
 from qasel.papers.question_relevancy.recipes import RelevancyRecipe
-from qasel.rankers.base import History
+from qasel.rankers import History
 from qasel.text import Vectors, tokenize
 from qasel.text.features import memory
 from qasel.text.features.distances import Sides, distances_by_name, is_tfidf

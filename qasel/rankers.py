@@ -1,7 +1,7 @@
-"""Rankers that need next to no training: the floor below which no system should fall.
+"""What every system is, a `Ranker`; and those that need next to no training.
 
-Words are those of `qasel.text.tokenize` (lower-cased; punctuation counts as words).
-No stop words are removed anywhere; idf does that work where it is used.
+The latter are the floor below which no system should fall. Their words are those of
+`qasel.text.tokenize` (lower-cased, punctuation included); no stop words are removed.
 """
 
 import hashlib
@@ -10,27 +10,76 @@ import math
 import time
 from collections import Counter
 from collections.abc import Collection
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Protocol, Self, runtime_checkable
 
 import bm25s
 import numpy as np
 
-from qasel.datasets.base import Question, Split
+from qasel.datasets.base import Dataset, Question, Split
 from qasel.errors import QaselError
 from qasel.evaluation.run import Run
 from qasel.files import FilePath, write_whole
-from qasel.rankers.base import History, as_split
 from qasel.text import tokenize
 
-FILE = "ranker.json"
-"""The file, in the folder of a saved baseline, that holds its name and state."""
+
+@dataclass(frozen=True)
+class History:
+    """How a fit went.
+
+    `epochs` has one dict per epoch, with keys such as "epoch", "loss", "dev_map"; it is empty
+    for a ranker that learns without epochs. `best_epoch` is the "epoch" of the model kept;
+    `chosen` holds the values picked on dev, such as {"C": 10.0}.
+    """
+
+    epochs: list[dict[str, float]] = field(default_factory=list)
+    best_epoch: int | None = None
+    seconds: float = 0.0
+    chosen: dict[str, float] = field(default_factory=dict)
+
+
+@runtime_checkable
+class Ranker(Protocol):
+    """Anything that learns from a split, if it needs to, and ranks the candidates of another.
+
+    A paper's rankers are made from a recipe, word vectors and a device, and `load` takes the last
+    two as well. Their `fit` requires a dev split. It also takes a folder for checkpoints, from
+    which a killed run resumes, and auxiliary `tasks` and `articles` where the data set has them.
+    """
+
+    def fit(self, train: Split, *args: Any, **more: Any) -> History:
+        """Learn from `train`; choose among epochs or settings by a dev split, if at all."""
+        ...
+
+    def rank(self, split: Split) -> Run:
+        """Score every candidate of `split`; labels are not looked at."""
+        ...
+
+    def save(self, folder: Path) -> None:
+        """Write all that `rank` needs into a folder; nothing is pickled."""
+        ...
+
+    @classmethod
+    def load(cls, folder: Path, *args: Any) -> Self:
+        """The ranker that was saved in a folder."""
+        ...
+
+
+def as_split(given: Split) -> Split:
+    """The split itself; `QaselError` for anything else, such as a whole data set."""
+    if not isinstance(given, Split):
+        hint = ", such as data.train" if isinstance(given, Dataset) else ""
+        raise QaselError(f"a ranker takes a split{hint}, not a {type(given).__name__}")
+    return given
 
 
 class Baseline:
     """What the baselines share. `state` is all that `rank` needs, as JSON can hold it."""
 
     name: ClassVar[str]
+    file: ClassVar[str] = "ranker.json"
+    """The file, in the folder of a saved baseline, that holds its name and state."""
 
     def __init__(self) -> None:
         self.state: dict[str, Any] = {}
@@ -60,12 +109,12 @@ class Baseline:
     def save(self, path: FilePath) -> None:
         """Write `ranker.json` into the folder `path`."""
         saved = {"ranker": self.name, "state": self.state}
-        write_whole(Path(path) / FILE, json.dumps(saved, ensure_ascii=False) + "\n")
+        write_whole(Path(path) / self.file, json.dumps(saved, ensure_ascii=False) + "\n")
 
     @classmethod
     def load(cls, path: FilePath) -> Self:
         """The ranker saved in the folder `path`; `QaselError` if that is not one of this kind."""
-        file = Path(path) / FILE
+        file = Path(path) / cls.file
         try:
             saved = json.loads(file.read_text(encoding="utf-8"))
             name, state = saved["ranker"], dict(saved["state"])
@@ -212,18 +261,15 @@ class BM25(Baseline):
         texts = list(dict.fromkeys([*_sentences(split), *self.state["background"]]))
         row = {text: number for number, text in enumerate(texts)}
         corpus = [tokenize(text) for text in texts]
-        words = sorted({word for tokens in corpus for word in tokens})
-        if not words:  # bm25s cannot index a collection without words
+        if not any(corpus):  # bm25s cannot index a collection without words
             return [np.zeros(len(question.candidates)) for question in split]
-        number = {word: i for i, word in enumerate(words)}
         index = bm25s.BM25(k1=self.state["k1"], b=self.state["b"], dtype="float64")
-        ids = [[number[word] for word in tokens] for tokens in corpus]
-        index.index((ids, number), show_progress=False)
+        index.index(corpus, show_progress=False)
         scores = []
         for question in split:
-            query = [number[word] for word in tokenize(question.text) if word in number]
-            of_text = index.get_scores(query) if query else np.zeros(len(texts))
-            scores.append(of_text[[row[candidate.text] for candidate in question.candidates]])
+            known = index.get_tokens_ids(tokenize(question.text))
+            found = index.get_scores_from_ids(known) if len(known) else np.zeros(len(texts))
+            scores.append(found[[row[candidate.text] for candidate in question.candidates]])
         return scores
 
 

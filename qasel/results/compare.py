@@ -417,7 +417,7 @@ def _cell(lines: pd.DataFrame, measure: str) -> list[Any]:
     first = [lines[column].iloc[0] for column in ("paper", "vectors", "under", "scale")]
     std, half = mean_interval(means)[1:] if means else (None, None)
     costs = [
-        lines[column].astype(float).mean()
+        fmean(known) if len(known := lines[column].dropna()) else None
         for column in ("seconds", "parameters", "ranked_per_second")
     ]
     mean = fmean(values.values())

@@ -209,7 +209,8 @@ def signed_bar(share: float, width: int = 70) -> str:
 def shade(text: str, weight: float, colour: str = SKY) -> str:
     """Text on a ground of `colour`, the stronger the larger `weight` (0 to 1); escaped."""
     share = min(max(weight, 0.0), 1.0)
-    ground = to_hex([1 - share * (1 - part) for part in to_rgb(colour)])
+    red, green, blue = (1 - share * (1 - part) for part in to_rgb(colour))
+    ground = to_hex((red, green, blue))
     style = f"background-color:{ground};color:{INK};padding:0 2px"
     return f'<span style="{style}">{escape(text)}</span>'
 

@@ -140,7 +140,7 @@ def test_an_unfinished_question_asks_for_more(explorer):
 
 
 def test_weights_of_both_directions_sum_to_one(attention):
-    texts = attention.question.text, attention.candidate.text
+    texts = attention.question.text, attention.pick.value.text
     asked, told = map(list, map(tokenize, texts))
     over_answer, over_question = attention.ranker.attention(*texts)
     for weights, rows, columns in ((over_answer, asked, told), (over_question, told, asked)):

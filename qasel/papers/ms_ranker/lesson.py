@@ -222,10 +222,10 @@ def gradients(
 
 
 READINGS = {
-    "list by score (printed)": ("score", "step", 32),
-    "by action, ties by score": ("action", "rest", 32),
-    "by action, random ties": ("random", "rest", 32),
-    "the same, credit of the step": ("random", "step", 32),
+    "list by score, one walk (printed)": ("score", "step", 1),
+    "list by action, credit of the step": ("action", "step", 1),
+    "list by action, credit of the rest": ("action", "rest", 1),
+    "the same, 32 walks with a baseline": ("action", "rest", 32),
 }
 """How the rewards are used → `list_by`, `credit` and `walks`."""
 

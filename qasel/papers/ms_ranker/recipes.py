@@ -118,14 +118,14 @@ class MSRankerRecipe(Recipe):
     encoder: str = ""  # a transformer by name or folder; "": word vectors and a BiGRU
     frozen: bool = False  # the encoder gives the BiGRU its words; or is fine-tuned in its place
     hidden: Count = 128  # of a GRU, one direction
-    attention: Literal["dot", "noise"] = "dot"  # the start of v₃ and v₆
-    word_dropout: Share | None = 0.2  # of word vectors; None: as that of the MLP's input
+    attention: Literal["dot", "noise"] = "noise"  # the start of v₃ and v₆
+    word_dropout: Share | None = None  # of word vectors; None: as that of the MLP's input
     dropout: Share = 0.5  # of the MLP's input
     pre_loss: Literal["ce", "list"] = "ce"  # of the pre-ranker
     pre_epochs: Count = 5
     pre_decay: Amount = 0.99  # of the pre-ranker's learning rate, per epoch
     learning_rate: Amount = 1e-3  # of the pre-ranker
-    agent_rate: Amount = 1e-3  # of the agent
+    agent_rate: Amount = 1e-5  # of the agent
     evidence_start: Literal["zero", "noise"] = "zero"  # the MLP's weights of V_ec
     decay: Amount = 0.99  # of the agent's learning rate, per epoch
     vectors_rate: Amount = 0.0  # 0 fixes the word vectors
@@ -138,11 +138,11 @@ class MSRankerRecipe(Recipe):
     evidence: bool = True
     action: bool = True  # P_post decides what becomes evidence; or every candidate does, whole
     gate: bool = True  # or half old, half new
-    list_by: Literal["random", "action", "score"] = "random"
+    list_by: Literal["random", "action", "score"] = "action"
     credit: Literal["rest", "step"] = "rest"
     walks: Count = 32
-    ce_weight: Amount = 10.0  # of cross entropy beside the rewards; 0: rewards alone
-    patience: Count = 3  # epochs without a better dev MAP
+    ce_weight: Amount = 0.0  # of cross entropy beside the rewards; 0: rewards alone
+    patience: Count = 5  # epochs without a better dev MAP
     epochs: Count = 50
 
     @property
@@ -185,6 +185,8 @@ def recipe(
     }
     if variant in ABLATIONS:
         settings[ABLATIONS[variant]] = False
+    if variant == "w/o Rewards":
+        settings["agent_rate"] = 1e-3
     if scale == "quick":
         settings |= QUICK
     if (name := variant.removesuffix(WITH_AGENT)) in ENCODERS:

@@ -158,11 +158,11 @@ QUICK = {
     "hidden": 48,
     "dropout": 0.3,
     "learning_rate": 2e-3,
-    "agent_rate": 5e-4,
+    "agent_rate": 1e-3,
     "batch": 5,
     "pre_epochs": 15,
-    "epochs": 8,
-    "patience": 8,
+    "epochs": 4,
+    "patience": 4,
 }
 """Small enough for a walkthrough, never for tables (docs/notes/ms-ranker.md)."""
 

@@ -57,10 +57,9 @@ def make_batch():
 
 def make_agent(vocabulary, **changes):
     torch.manual_seed(3)
-    settings = {"threshold": 0.5, "evidence": True, "action": True, "gate": True} | changes
     vectors = torch.randn(len(vocabulary), 5)
     reader = WordReader(5, 4, 0.5)
-    agent = Agent(vectors, reader, dropout=0.5, train_vectors=False, **settings).eval()
+    agent = Agent(vectors, reader, recipe().change(**changes)).eval()
     for parameter in agent.parameters():  # far from 0, so that every term counts
         parameter.data *= 3
     return agent
@@ -102,7 +101,7 @@ def test_pre_ranker_reads_each_pair_on_its_own():
     split, vocabulary, data = make_batch()
     torch.manual_seed(1)
     vectors = torch.randn(len(vocabulary), 5)
-    network = PreRanker(vectors, WordReader(5, 4, 0.5), dropout=0.5, train_vectors=False).eval()
+    network = PreRanker(vectors, WordReader(5, 4, 0.5), recipe()).eval()
     together = network(data.batch(torch.arange(3)))
     torch.testing.assert_close(
         together.exp().sum(-1)[0], torch.ones(5).where(torch.arange(5) < 3, torch.tensor(2.0))

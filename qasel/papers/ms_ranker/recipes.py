@@ -27,35 +27,14 @@ ABLATIONS = {
 }
 """Row of table 4 → the setting that it turns off."""
 OF_AGENT = (
-    "agent_rate",
-    "evidence_start",
-    "threshold",
-    "no_change",
-    "list_by",
-    "credit",
-    "walks",
-    "ce_weight",
-    "patience",
-    "epochs",
-)
+    "agent_rate", "evidence_start", "threshold", "no_change", "list_by", "credit", "walks",
+    "ce_weight", "patience", "epochs",
+)  # fmt: skip
 """Settings that the pre-ranker does not have."""
 ENCODERS = {
-    "BERT_BASE": {
-        "encoder": "bert-base-uncased",
-        "learning_rate": 2e-5,
-        "agent_rate": 1e-5,
-    },
-    "BERT_LARGE": {
-        "encoder": "bert-large-uncased",
-        "learning_rate": 1e-5,
-        "agent_rate": 1e-5,
-        "pre_epochs": 4,
-    },
-    "MiniLM": {
-        "encoder": "all-MiniLM-L6-v2",
-        "learning_rate": 2e-5,
-        "agent_rate": 1e-5,
-    },
+    "BERT_BASE": {"encoder": "bert-base-uncased", "learning_rate": 2e-5},
+    "BERT_LARGE": {"encoder": "bert-large-uncased", "learning_rate": 1e-5, "pre_epochs": 4},
+    "MiniLM": {"encoder": "all-MiniLM-L6-v2", "learning_rate": 2e-5},
 }
 """Row of table 3 → its settings (section 4.5). MiniLM stands in where no hub can be reached."""
 WITH_AGENT = f" + {MAIN}"
@@ -83,25 +62,19 @@ ALONE = (PRE_RANKER, *ENCODERS)
 class MSRankerRecipe(Recipe):
     """Settings of a run of paper 3 (section 4.3).
 
-    Not in the paper, so ours: the agent's `agent_rate`, `epochs` and `patience`, where `dropout`
-    is applied (word vectors and the input of the MLP), that word vectors are fixed, that the agent
-    takes over the pre-ranker's MLP too, and how the rewards are used, where the text contradicts
-    itself or would not learn (docs/notes/ms-ranker.md):
+    Not in the paper, so ours (docs/notes/ms-ranker.md): `attention`, the agent's `agent_rate`,
+    `epochs` and `patience`, where dropout is applied, that word vectors are fixed, that the agent
+    takes over the pre-ranker's MLP too, and how the rewards are used.
 
-    `list_by` says what sorts the list whose average precision makes the rewards in training. As
-    printed it is "score", P_post alone: then no reward depends on an action, and REINFORCE's
-    expected gradient is zero. With "random" those taken come first, in random order, and those not
-    taken after them, so that an action is worth what it moves. With "action" P_post orders the
-    candidates of the same action: taking nothing then earns the order of P_post, more than the
-    policy itself earns, and all P_post fall until no candidate becomes evidence.
-    `credit` gives an action the rewards of the "rest" of the walk, as the objective (equation
-    26) asks, or of its own "step" only (equation 27). `walks` are sampled for each question;
-    they share one pass of the network, and the others' mean is the baseline of each (Williams
-    1992), so with 1 there is none, as printed.
+    `list_by` is what sorts the list whose average precision makes the rewards in training: "score",
+    P_post alone, as printed, so that no reward depends on an action; or the sampled action, with
+    ties broken at "random" or, with "action", by P_post, which rewards taking nothing. `credit`
+    gives an action the rewards of the "rest" of the walk (equation 26) or of its own "step"
+    (equation 27). The `walks` of a question share one pass of the network, and the others' mean is
+    the baseline of each (Williams 1992); with 1 there is none, as printed.
 
-    An encoder reads pairs and is fine-tuned, as BERT is. A `frozen` one reads each text on its
-    own and never learns: the last layer's vectors of its pieces stand where those of words would
-    (ELMo has a vector a word, a mix of three layers that learns).
+    An encoder reads pairs and is fine-tuned, as BERT is. A `frozen` one reads each text on its own
+    and never learns: the last layer's vectors of its pieces stand where those of words would.
     """
 
     added: ClassVar[dict[str, Any]] = {
@@ -155,15 +128,9 @@ class MSRankerRecipe(Recipe):
 
 
 QUICK = {
-    "hidden": 48,
-    "dropout": 0.3,
-    "learning_rate": 2e-3,
-    "agent_rate": 1e-3,
-    "batch": 5,
-    "pre_epochs": 15,
-    "epochs": 4,
-    "patience": 4,
-}
+    "hidden": 48, "dropout": 0.3, "learning_rate": 2e-3, "agent_rate": 1e-3,
+    "batch": 5, "pre_epochs": 15, "epochs": 4, "patience": 4,
+}  # fmt: skip
 """Small enough for a walkthrough, never for tables (docs/notes/ms-ranker.md)."""
 
 
@@ -188,7 +155,7 @@ def recipe(
     if scale == "quick":
         settings |= QUICK
     if (name := variant.removesuffix(WITH_AGENT)) in ENCODERS:
-        settings |= {"vectors": "", "dropout": 0.1} | ENCODERS[name]
+        settings |= {"vectors": "", "dropout": 0.1, "agent_rate": 1e-5} | ENCODERS[name]
     if variant in FROZEN:
         settings |= {"vectors": "", "encoder": FROZEN[variant] or vectors or "", "frozen": True}
     return MSRankerRecipe(variant=variant, dataset=dataset, scale=scale, seed=seed, **settings)

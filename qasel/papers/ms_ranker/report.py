@@ -171,16 +171,8 @@ def attention_figure(pairs: Mapping[str, pd.DataFrame]) -> HouseFigure:
     figure = new_figure(1.5 + 0.4 * len(words.columns), 0.8 + 0.42 * len(words) * len(pairs))
     panels = figure.subplots(len(pairs), 1, sharex=True, squeeze=False)[:, 0]
     for axes, (title, weights) in zip(panels, pairs.items(), strict=True):
-        seaborn.heatmap(
-            weights.to_numpy(),
-            ax=axes,
-            vmin=0,
-            vmax=1,
-            cmap="Blues",
-            cbar=False,
-            xticklabels=list(weights.columns),
-            yticklabels=list(weights.index),
-        )
+        look = {"vmin": 0, "vmax": 1, "cmap": "Blues", "cbar": False}
+        seaborn.heatmap(weights, ax=axes, xticklabels=True, yticklabels=True, **look)
         axes.set_title(title)
         axes.tick_params(axis="y", rotation=0, length=0)
     panels[-1].tick_params(axis="x", rotation=60)

@@ -14,8 +14,8 @@ from qasel.results.measure import vectors_for
 
 SETTINGS = {
     "noise, word dropout 0.5": {"attention": "noise", "word_dropout": 0.5},
-    "noise, word dropout 0.2": {"attention": "noise"},
-    "scalar product, word dropout 0.2": {},
+    "noise, word dropout 0.2": {"attention": "noise", "word_dropout": 0.2},
+    "scalar product, word dropout 0.2": {"attention": "dot", "word_dropout": 0.2},
 }
 
 if __name__ == "__main__":

@@ -131,6 +131,7 @@ def main() -> None:
             lines = []
             for seed in parse_seeds(options.seeds):
                 settings = {"ce_weight": 0.0, "credit": "rest", "list_by": "random"}
+                settings |= {"attention": "dot", "word_dropout": 0.2}
                 settings |= {"agent_rate": float(rate), "epochs": options.epochs}
                 settings |= {"patience": options.epochs, **OBJECTIVES[objective]}
                 chosen = recipe_of("ms-ranker", "MS-Ranker", "wikiqa", "", seed).change(**settings)

@@ -1,6 +1,7 @@
 """The explorer of MS-Ranker: candidates enter one by one, and the evidence grows."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from math import isnan
 from typing import NamedTuple
 
@@ -16,10 +17,18 @@ from qasel.widgets.base import MARKS, QuestionExplorer, bar, cut, escape, number
 
 TINTS = {1: "#BFE6DA", 0: "#F7D6BF", None: "#D3EAF7"}
 KINDS = {1: "✓ right", 0: "✗ wrong", None: "? not known"}
-LEAST, SAME = 0.005, 1e-9
-"""Smaller shares of the evidence are counted only; APs closer than that are the same."""
-PLACES, CUT, LONG = 12, 160, 600
-"""Places of a long list L, and characters of a text in it and above it, that are shown at once."""
+LEAST = 0.005
+"""Smaller shares of the evidence are not named."""
+CUT = 160
+"""Characters of a text that are shown in the list."""
+SCROLLED = "max-height:{}rem;overflow:auto;overflow-wrap:anywhere"
+BUTTONS = {
+    "First": ("fast-backward", -(10**9)),
+    "Back": ("step-backward", -1),
+    "Forward": ("step-forward", 1),
+    "Last": ("fast-forward", 10**9),
+}
+"""Name of a button → its icon, and how many steps it goes on."""
 
 
 class Step(NamedTuple):
@@ -44,11 +53,9 @@ class EvidenceExplorer(QuestionExplorer):
     """A question's candidates enter one by one: what the evidence does to each, and each to it.
 
     `walk(question, gather)` goes through the candidates, gathering evidence or with the first
-    evidence throughout. It gives a row a step, in the order in which they enter: `text`, `label`
-    (1, 0 or None), `p` (P_post), `p_alone` (P_post from the question alone), `gate` (0: stayed out
-    of the evidence, else the gate's mean), `ap` (of the list L after the step; NaN without labels)
-    and `reward`. `first` is the id of the question shown at the start, at its last step, so that
-    the picture that is saved has the whole walk; one picked later begins at step 1. Raises
+    evidence throughout; it gives the columns of `lesson.walk`, labels that are not known as None
+    or NaN. `first` is the id of the question shown at the start, at its last step, so that the
+    picture that is saved has the whole walk; one picked later begins at step 1. Raises
     `QaselError` for a split without questions.
     """
 
@@ -68,38 +75,29 @@ class EvidenceExplorer(QuestionExplorer):
         wide = widgets.Layout(width="min(27.5rem, 100%)")
         self.step = widgets.IntSlider(value=1, min=1, max=2, description="Step", layout=wide)
         self.gather = widgets.Checkbox(value=True, description="evidence on", indent=False)
-        self.buttons = [
-            self._button("First", "fast-backward", "to the first step", -(10**9)),
-            self._button("Back", "step-backward", "one step back", -1),
-            self._button("Forward", "step-forward", "one step on", 1),
-            self._button("Last", "fast-forward", "to the last step", 10**9),
-        ]
+        self.buttons = []
+        for name, (icon, by) in BUTTONS.items():
+            layout = widgets.Layout(width="6.5rem")
+            self.buttons.append(widgets.Button(description=name, icon=icon, layout=layout))
+            self.buttons[-1].on_click(partial(self._move, by))
         wrap = widgets.Layout(flex_flow="row wrap", align_items="center")
         controls = [self.step, self.gather]
         rows = [widgets.Box(row, layout=wrap) for row in (self.buttons, controls)]
         super().__init__(split, rows, controls, first)
 
-    def _button(self, name: str, icon: str, tip: str, by: int) -> widgets.Button:
-        """A button that goes `by` steps on, or back, as far as there are any."""
-
-        def move(_button: widgets.Button) -> None:
-            self.step.value = min(max(self.step.value + by, 1), self.step.max)
-
-        layout = widgets.Layout(width="6.5rem")
-        button = widgets.Button(description=name, icon=icon, tooltip=tip, layout=layout)
-        button.on_click(move)
-        return button
+    def _move(self, by: int, _button: widgets.Button) -> None:
+        self.step.value = min(max(self.step.value + by, 1), self.step.max)
 
     def steps(self, gather: bool) -> list[Step]:
         """The walk through the present question, done once."""
         key = (self.question, gather)
         if key not in self._known:
-            frame = self.walk(*key)[list(Step._fields[1:])]
-            # pandas turns a label that is not known into NaN.
+            frame = self.walk(*key)
             labels = [None if pd.isna(label) else int(label) for label in frame["label"]]
-            rows = frame.assign(label=pd.Series(labels, frame.index, dtype=object))
+            others = frame[list(Step._fields[3:])].itertuples(index=False)
+            rows = zip(frame["text"], labels, others, strict=True)
             self._known[key] = [
-                Step(i, *row) for i, row in enumerate(rows.itertuples(index=False), start=1)
+                Step(i, text, label, *values) for i, (text, label, values) in enumerate(rows, 1)
             ]
         return self._known[key]
 
@@ -113,13 +111,13 @@ class EvidenceExplorer(QuestionExplorer):
             self.step.max = len(steps)
             self.step.value = start
         so_far = steps[: self.step.value]
-        told = _in_words(so_far, self.threshold, on)
-        alternative = ". ".join(" ".join(line) for line in told)
+        lines = _in_words(so_far, self.threshold, on)
+        alternative = ". ".join(" ".join(line) for line in lines)
         return (
             f"<p><b>{escape(question.text)}</b></p>"
             + _entering(so_far[-1], len(steps))
             + _drawing(so_far, other, self.threshold, on, alternative)
-            + table(["", ""], ([f"<b>{head}</b>", escape(line)] for head, line in told))
+            + table(["", ""], ([f"<b>{head}</b>", escape(line)] for head, line in lines))
             + _list(so_far)
         )
 
@@ -136,7 +134,7 @@ def parts_of(steps: Sequence[Step]) -> list[tuple[Step | None, float]]:
 
 @house_style
 def _drawing(
-    so_far: Sequence[Step], other: Sequence[Step], threshold: float, on: bool, told: str
+    so_far: Sequence[Step], other: Sequence[Step], threshold: float, on: bool, alternative: str
 ) -> str:
     """The last step's scores, the evidence before and after it, and AP up to it.
 
@@ -145,44 +143,41 @@ def _drawing(
     figure = HouseFigure(figsize=(12.2, 3.1))
     edges = {"left": 0.1, "right": 0.99, "top": 0.91, "bottom": 0.19, "wspace": 0.26, "hspace": 0.8}
     axes = figure.subplot_mosaic([["scores", "curve"], ["evidence", "curve"]], gridspec_kw=edges)
-    _scores(axes["scores"], so_far[-1], threshold, on)
-    _evidence(axes["evidence"], so_far)
+    step, scores, evidence = so_far[-1], axes["scores"], axes["evidence"]
+
+    _two_bars(scores, "Score P_post of the candidate that enters")
+    scores.set_yticks([0, 1], ["question alone", "with evidence" if on else "evidence off"])
+    scores.barh([0, 1], 1, 0.6, color=PALE)
+    values = [step.p_alone, step.p]
+    scores.barh([0, 1], values, 0.6, color=[GREY, BLUE])
+    for y, value in enumerate(values):
+        scores.text(1.02, y, number(value), va="center")
+    scores.axvline(threshold, color=VERMILLION, linestyle="--", clip_on=False)
+    scores.set_xticks([threshold], [f"threshold {threshold:g}"], color=VERMILLION)
+
+    _two_bars(evidence, "What the evidence consists of (by the mean gates)")
+    evidence.set_yticks([0, 1], ["before", "after"])
+    for y, steps in enumerate((so_far[:-1], so_far)):
+        left = 0.0
+        for part, share in parts_of(steps):
+            tint = TINTS[part.label] if part else PALE
+            patch = evidence.barh(y, share, 0.8, left, color=tint, edgecolor="white", linewidth=1.5)
+            name = part.name if part else "question" if share > 0.2 else "Q"
+            if share > 0.025 * len(name):
+                evidence.bar_label(patch, [name], label_type="center", fontsize=11)
+            left += share
+
     _curve(axes["curve"], so_far, other, on)
-    return svg.of_figure(figure, told)
+    return svg.of_figure(figure, alternative)
 
 
-def _bars(axes: Axes, title: str, names: Sequence[str]) -> None:
+def _two_bars(axes: Axes, title: str) -> None:
     """Two lines for bars from 0 to 1, the first above."""
     axes.set_title(title, fontsize=12)
-    axes.set_yticks([0, 1], names)
     axes.set(xlim=(0, 1), ylim=(1.6, -0.6), xticks=[])
     axes.tick_params(length=0)
     axes.spines[:].set_visible(False)
     axes.grid(visible=False)
-
-
-def _scores(axes: Axes, step: Step, threshold: float, on: bool) -> None:
-    names = ["question alone", "with evidence" if on else "evidence off"]
-    _bars(axes, "Score P_post of the candidate that enters", names)
-    axes.barh([0, 1], 1, 0.6, color=PALE)
-    axes.barh([0, 1], [step.p_alone, step.p], 0.6, color=[GREY, BLUE])
-    axes.text(1.02, 0, number(step.p_alone), va="center")
-    axes.text(1.02, 1, number(step.p), va="center", weight="bold")
-    axes.axvline(threshold, color=VERMILLION, linestyle="--", clip_on=False)
-    axes.set_xticks([threshold], [f"threshold {threshold:g}"], color=VERMILLION)
-
-
-def _evidence(axes: Axes, so_far: Sequence[Step]) -> None:
-    _bars(axes, "What the evidence consists of (by the mean gates)", ["before", "after"])
-    for y, steps in enumerate((so_far[:-1], so_far)):
-        parts, shares = zip(*parts_of(steps), strict=True)
-        left = np.cumsum((0, *shares[:-1]))
-        tints = [TINTS[part.label] if part else PALE for part in parts]
-        axes.barh(y, shares, 0.8, left, color=tints, edgecolor="white", linewidth=1.5)
-        for part, start, share in zip(parts, left, shares, strict=True):
-            name = part.name if part else "question" if share > 0.2 else "Q"
-            if share > 0.025 * len(name):
-                axes.text(start + share / 2, y, name, ha="center", va="center", fontsize=11)
 
 
 def _curve(axes: Axes, so_far: Sequence[Step], other: Sequence[Step], on: bool) -> None:
@@ -191,9 +186,7 @@ def _curve(axes: Axes, so_far: Sequence[Step], other: Sequence[Step], on: bool) 
     shown = number(now.ap) if known else "not known, for want of labels"
     axes.set_title(f"AP of L so far: {shown}", fontsize=12)
     axes.set(xlim=(0.5, count + 0.5), ylim=(-0.05, 1.05), yticks=[0, 0.5, 1])
-    ends = [
-        end for end in (1, count) if abs(end - now.number) > count / 20
-    ]  # else they would touch
+    ends = [end for end in (1, count) if abs(end - now.number) > count / 20]  # not to touch
     axes.set_xticks([*ends, now.number])
     axes.set_xlabel("step", labelpad=-12)
     if not known:
@@ -211,23 +204,22 @@ def _curve(axes: Axes, so_far: Sequence[Step], other: Sequence[Step], on: bool) 
 
 
 def _entering(step: Step, count: int) -> str:
-    """The candidate that enters; a long one unfolds."""
-    text = f"<div>{escape(cut(step.text, LONG))}</div>"
-    if rest := step.text[LONG:]:
-        text += f"<details><summary>{len(rest)} more characters</summary>{escape(rest)}</details>"
+    """The candidate that enters."""
     style = f"border-left:4px solid {BLUE};padding:2px 12px;margin:0 0 12px 0"
     head = f"Step {step.number} of {count}: candidate {step.number} enters, {KINDS[step.label]}"
-    return f'<div style="{style};overflow-wrap:anywhere"><b>{head}</b>{text}</div>'
+    text = f'<div style="{SCROLLED.format(10)}">{escape(step.text)}</div>'
+    return f'<div style="{style}"><b>{head}</b>{text}</div>'
 
 
 def _in_words(so_far: Sequence[Step], threshold: float, on: bool) -> list[tuple[str, str]]:
     """The step in words."""
-    step, gathered = so_far[-1], len(parts_of(so_far[:-1])) > 1
+    step = so_far[-1]
     score = f"{number(step.p_alone)} from the question alone"
-    if gathered:
+    if len(parts_of(so_far[:-1])) > 1:
         score += f", {number(step.p)} with the evidence ({number(step.p - step.p_alone, '+')})"
     else:
         score += ", which is all the evidence so far" if on else "; evidence is off"
+
     above, enters = step.p > threshold, step.gate > 0
     gate = f"{number(step.p)} {'>' if above else '≤'} {threshold:g}: "
     gate += "yet " if on and above != enters else ""  # as some ablations have it
@@ -235,24 +227,19 @@ def _in_words(so_far: Sequence[Step], threshold: float, on: bool) -> list[tuple[
         gate += f"it becomes evidence and replaces {step.gate:.0%} of the old (mean of the gate)"
     else:
         gate += "it stays out of the evidence" + ("" if on else ", which is off")
-    parts = parts_of(so_far)
-    shown = [
-        f"{part.name if part else 'the question'} ({share:.0%})"
-        for part, share in parts
-        if share >= LEAST
-    ]
-    if len(shown) < len(parts):
-        shown.append(f"{len(parts) - len(shown)} more with less than {LEAST:.1%} each")
-    evidence = " · ".join(part.replace(" ", "\N{NO-BREAK SPACE}") for part in shown)
+
+    large = [(part, share) for part, share in parts_of(so_far) if share >= LEAST]
+    evidence = " · ".join(
+        f"{part.name if part else 'the question'} ({share:.0%})" for part, share in large
+    )
+
     place = sum(other.p >= step.p for other in so_far)
-    reward = "none, nor an AP: it is not known which candidates are right"
-    if not isnan(step.ap):
-        last = so_far[-2].ap if len(so_far) > 1 else 0.0
-        stays = abs(step.ap - last) < SAME
-        reward = (
-            f"AP stays at {number(last)}" if stays else f"AP {number(last)} → {number(step.ap)}"
-        )
-        reward += f", which earns {number(step.reward, '+')}"
+    if isnan(step.ap):
+        reward = "none, nor an AP: it is not known which candidates are right"
+    else:
+        last, ap = (number(ap) for ap in ((0.0, *(s.ap for s in so_far))[-2], step.ap))
+        change = f"AP stays at {last}" if last == ap else f"AP {last} → {ap}"
+        reward = f"{change}, which earns {number(step.reward, '+')}"
     return [
         ("Score", score),
         ("Gate", gate),
@@ -263,27 +250,21 @@ def _in_words(so_far: Sequence[Step], threshold: float, on: bool) -> list[tuple[
 
 
 def _list(so_far: Sequence[Step]) -> str:
-    """L, best first; of a long one the top, the right ones and the one that entered."""
+    """L, best first."""
     now = so_far[-1]
     shares = {part.number: share for part, share in parts_of(so_far) if part}
     rows = []
     # Sorting is stable: one that ties goes below those already there.
     for place, step in enumerate(sorted(so_far, key=lambda step: -step.p), start=1):
-        if place > PLACES and step.label != 1 and step is not now:
-            continue
-        kind = KINDS[step.label].replace(" ", "&nbsp;")
-        kind = f'<b style="color:{GREEN}">{kind}</b>' if step.label == 1 else kind
-        track = bar(step.p, GREEN if step.label == 1 else GREY, 60)
-        track = f'<span style="display:inline-block;width:60px">{track}</span>'
+        tint = GREEN if step.label == 1 else GREY
+        kind = f'<b style="color:{tint};white-space:nowrap">{KINDS[step.label]}</b>'
+        track = f'<span style="display:inline-block;width:60px">{bar(step.p, tint, 60)}</span>'
         share = shares.get(step.number)
         part = "–" if share is None else f"{share:.0%}" if share >= LEAST else "&lt;1%"
         text = ("<b>▶ enters now:</b> " if step is now else "") + escape(cut(step.text, CUT))
-        text = f'<div style="min-width:14em;overflow-wrap:anywhere">{text}</div>'
         score = f"{number(step.p)}&nbsp;{track}"
         rows.append([f"{place}", kind, f"{step.number}", score, part, text])
-    left = len(so_far) - len(rows)
-    more = f"<p><small>{left} places of others left out.</small></p>" if left else ""
     head = ["place", "", "step", "P<sub>post</sub>", "in&nbsp;evidence", "candidate"]
     style = "text-align:left;font-weight:bold;padding-top:8px"
     caption = f'<div style="{style}">The list L after this step, best first</div>'
-    return table(head, rows, caption) + more
+    return f'<div style="{SCROLLED.format(30)}">{table(head, rows, caption)}</div>'

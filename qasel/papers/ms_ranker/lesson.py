@@ -24,10 +24,11 @@ chosen_recipes = partial(shared.chosen_recipes, PAPER)
 shapes, untrained = shared.shapes, shared.untrained
 
 
-def _words(question: Question) -> tuple[set[str], list[set[str]]]:
-    """The content words of a question, and those of each of its right answers."""
-    right = (c.text for c in question.candidates if c.label == 1)
-    return set(content_words(question.text)), [set(content_words(text)) for text in right]
+def _answers(question: Question) -> tuple[list[set[str]], list[set[str]]]:
+    """The content words of each right answer that shares one with the question, or does not."""
+    asked = set(content_words(question.text))
+    right = [set(content_words(c.text)) for c in question.candidates if c.label == 1]
+    return [words for words in right if words & asked], [w for w in right if not w & asked]
 
 
 def bridged(split: Split) -> Question:
@@ -39,9 +40,7 @@ def bridged(split: Split) -> Question:
     """
 
     def bridge(question: Question) -> int:
-        asked, right = _words(question)
-        near = [words for words in right if words & asked]
-        far = [words for words in right if not words & asked]
+        near, far = _answers(question)
         return max((len(a & b) for a in near for b in far), default=0)
 
     best = max(split, key=bridge, default=None)
@@ -55,7 +54,7 @@ def links(question: Question) -> pd.DataFrame:
 
     In the order of the document; a right answer's words are held against the other right ones.
     """
-    asked, _ = _words(question)
+    asked = set(content_words(question.text))
     rows = []
     for candidate in sorted(question.candidates, key=lambda c: c.place):
         own = set(content_words(candidate.text))
@@ -74,15 +73,13 @@ def links(question: Question) -> pd.DataFrame:
 
 def linked(split: Split) -> dict[str, int]:
     """Right answers by how they can be found: by the question's words, by another's, or not."""
-    kinds = ("share a word with the question", "reached only by another answer", "share none")
-    counts = dict.fromkeys(kinds, 0)
+    counts = np.zeros(3, dtype=int)
     for question in split:
-        asked, right = _words(question)
-        near = [words for words in right if words & asked]
-        for words in right:
-            reached = any(words & other for other in near)
-            counts[kinds[0 if words & asked else 1 if reached else 2]] += 1
-    return counts
+        near, far = _answers(question)
+        reached = sum(any(words & other for other in near) for words in far)
+        counts += (len(near), reached, len(far) - reached)
+    kinds = ("share a word with the question", "reached only by another answer", "share none")
+    return dict(zip(kinds, counts.tolist(), strict=True))
 
 
 def first_right(split: Split, run: Run) -> dict[int, int]:

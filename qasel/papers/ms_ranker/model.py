@@ -5,8 +5,7 @@ that a word has 2d numbers. All candidates are read at once; only the evidence g
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -15,12 +14,12 @@ from torch.nn import functional as F
 from qasel.layers import masked_max, masked_softmax, on_real
 from qasel.layers.pair_encoder import PairEncoder, part_of
 from qasel.layers.recurrent import bidirectional
+from qasel.papers.ms_ranker.recipes import MSRankerRecipe
 from qasel.text.encoders import Encoder
 from qasel.training.batching import Batch, PairTile, Tile
 
 
-@dataclass(frozen=True)
-class Reading:
+class Reading(NamedTuple):
     """What is known of P pairs before any evidence.
 
     `words` `[P, m, 2d]` are the candidates' states, real where `real` `[P, m]`; `candidate` and
@@ -61,24 +60,18 @@ class Reader(nn.Module, ABC):
 
     def matches(self, batch: Batch, vectors: Tensor) -> Tensor:
         """V_qc of the pairs of a batch, in tile order."""
-        return torch.cat([self.match_of(*part) for part in _parts(batch, vectors)])
+        return torch.cat([self.match_of(tile, vectors) for tile in batch.tiles])
 
     def forward(self, batch: Batch, vectors: Tensor) -> Reading:
         """The pairs of a batch, in tile order, padded to the longest candidate of the batch."""
-        tiles = [self.read(*part) for part in _parts(batch, vectors)]
-        longest = max(tile.words.shape[1] for tile in tiles)
+        tiles = [self.read(tile, vectors) for tile in batch.tiles]
+        words, real, *others = zip(*tiles, strict=True)
+        longest = max(part.shape[1] for part in real)
         return Reading(
-            torch.cat([F.pad(t.words, (0, 0, 0, longest - t.words.shape[1])) for t in tiles]),
-            torch.cat([F.pad(t.real, (0, longest - t.real.shape[1])) for t in tiles]),
-            torch.cat([t.candidate for t in tiles]),
-            torch.cat([t.question for t in tiles]),
-            torch.cat([t.match for t in tiles]),
+            torch.cat([F.pad(part, (0, 0, 0, longest - part.shape[1])) for part in words]),
+            torch.cat([F.pad(part, (0, longest - part.shape[1])) for part in real]),
+            *map(torch.cat, others),
         )
-
-
-def _parts(batch: Batch, vectors: Tensor) -> Iterator[tuple[Tile, Tensor]]:
-    """The tiles of a batch with the vectors of their words: its own, if it has such."""
-    return ((tile, vectors if batch.vectors is None else batch.vectors) for tile in batch.tiles)
 
 
 class PairReader(Reader):
@@ -242,23 +235,24 @@ def rewards(keys: Tensor, labels: Tensor, mask: Tensor, no_change: float) -> Ten
 
 
 class PreRanker(nn.Module):
-    """Reads each pair on its own: encoding layer, QC-attention, MLP (section 3.2.1)."""
+    """Reads each pair on its own: encoding layer, QC-attention, MLP (section 3.2.1).
 
-    def __init__(
-        self, vectors: Tensor, reader: Reader, *, dropout: float, train_vectors: bool
-    ) -> None:
+    The words' vectors are the network's own, or those that come with a batch.
+    """
+
+    def __init__(self, vectors: Tensor, reader: Reader, recipe: MSRankerRecipe) -> None:
         super().__init__()
-        self.vectors = nn.Parameter(vectors.clone(), requires_grad=train_vectors)
+        self.vectors = nn.Parameter(vectors.clone(), requires_grad=recipe.vectors_rate > 0)
         self.reader = reader
-        self.head = Head(reader.size, dropout, evidence=False)
+        self.head = Head(reader.size, recipe.dropout, evidence=False)
 
     def forward(self, batch: Batch) -> Tensor:
         """Log probabilities of "wrong" and "right", `[questions, candidates, 2]`."""
-        return batch.as_lists(self.head(self.reader.matches(batch, self.vectors)))
+        vectors = self.vectors if batch.vectors is None else batch.vectors
+        return batch.as_lists(self.head(self.reader.matches(batch, vectors)))
 
 
-@dataclass(frozen=True)
-class Walk:
+class Walk(NamedTuple):
     """How the agent went through some lists, candidate by candidate in the lists' order.
 
     `log_p` `[questions, steps, 2]`: log probabilities of the actions "wrong" and "right".
@@ -276,35 +270,20 @@ class Walk:
 
 
 class Agent(nn.Module):
-    """The RL agent: reads a candidate with the question and with the evidence gathered so far.
+    """The RL agent: reads a candidate with the question and with the evidence gathered so far."""
 
-    `evidence` False leaves out the evidence and its attention; `action` False lets every
-    candidate into the evidence, whole; `gate` False mixes old and new half and half.
-    """
-
-    def __init__(
-        self,
-        vectors: Tensor,
-        reader: Reader,
-        *,
-        dropout: float,
-        train_vectors: bool,
-        threshold: float,
-        evidence: bool,
-        action: bool,
-        gate: bool,
-        attention: str = "dot",
-    ) -> None:
+    def __init__(self, vectors: Tensor, reader: Reader, recipe: MSRankerRecipe) -> None:
         super().__init__()
-        self.threshold, self.action = threshold, action
-        self.vectors = nn.Parameter(vectors.clone(), requires_grad=train_vectors)
+        r = recipe
+        self.threshold, self.action = r.threshold, r.action
+        self.vectors = nn.Parameter(vectors.clone(), requires_grad=r.vectors_rate > 0)
         self.reader = reader
-        self.evidence = Evidence(reader.size, gate, attention) if evidence else None
-        self.head = Head(reader.size, dropout, evidence)
+        self.evidence = Evidence(reader.size, r.gate, r.attention) if r.evidence else None
+        self.head = Head(reader.size, r.dropout, r.evidence)
 
     def forward(self, batch: Batch, gather: bool = True) -> Walk:
         """Go through the lists of a batch; `gather` False keeps the first evidence throughout."""
-        reading = self.reader(batch, self.vectors)
+        reading = self.reader(batch, self.vectors if batch.vectors is None else batch.vectors)
         if self.evidence is None:
             log_p = batch.as_lists(self.head(reading.match))
             return Walk(log_p, torch.zeros_like(log_p[..., 0]))
@@ -338,16 +317,9 @@ class Agent(nn.Module):
             mixed, gate = evidence.mix(e, p_post[:, None] * candidate if self.action else candidate)
             e = torch.where(let_in[:, None], mixed, e)
             gates.append(torch.where(let_in, gate.mean(1), 0.0))
-        places = longest_first[:, None] * mask.shape[1] + torch.arange(
-            mask.shape[1], device=mask.device
-        )
-        places = places.T[mask.T]
-        flat = batch.mask.new_zeros(batch.mask.numel(), 2, dtype=log_p[0].dtype)
-        flat_gate = flat[:, 0].clone()
-        return Walk(
-            flat.index_copy(0, places, torch.cat(log_p)).view(*batch.mask.shape, 2),
-            flat_gate.index_copy(0, places, torch.cat(gates).to(flat)).view(batch.mask.shape),
-        )
+        by_pair = torch.empty_like(order).index_copy(0, order, pairs)  # the order, undone
+        scores, shares = torch.cat(log_p), torch.cat(gates).to(log_p[0])
+        return Walk(batch.as_lists(scores[by_pair]), batch.as_lists(shares[by_pair]))
 
 
 class Evidence(nn.Module):

@@ -55,9 +55,7 @@ class PreRanking(NeuralRanker):
 
     def build(self, vectors: Tensor) -> PreRanker:
         """The network in the recipe's sizes."""
-        r = self.recipe
-        reader = make_reader(r, vectors, self.encoder)
-        return PreRanker(vectors, reader, dropout=r.dropout, train_vectors=r.vectors_rate > 0)
+        return PreRanker(vectors, make_reader(self.recipe, vectors, self.encoder), self.recipe)
 
     def losses(self, batch: Batch) -> dict[str, Tensor]:
         """Cross entropy, a mean over the batch's pairs; or the list loss of the log odds."""
@@ -121,8 +119,7 @@ class MSRanker(NeuralRanker):
         scores = self.first.rank(split).scores
 
         def sorted_list(question: Question) -> Question:
-            found = scores[question.id]
-            ordered = sorted(question.candidates, key=lambda c: -found[c.id])
+            ordered = sorted(question.candidates, key=lambda c: -scores[question.id][c.id])
             return replace(question, candidates=tuple(ordered))
 
         return Split(split.name, tuple(sorted_list(question) for question in split))
@@ -138,17 +135,7 @@ class MSRanker(NeuralRanker):
             # By word: a pre-ranker that has ranked since knows more of them.
             numbers = self.first.vocabulary.encode(self._known())
             vectors = self.first.network.vectors.detach().to(vectors)[numbers]
-        agent = Agent(
-            vectors,
-            make_reader(r, vectors, self.encoder),
-            dropout=r.dropout,
-            train_vectors=r.vectors_rate > 0,
-            threshold=r.threshold,
-            evidence=r.evidence,
-            action=r.action,
-            gate=r.gate,
-            attention=r.attention,
-        )
+        agent = Agent(vectors, make_reader(r, vectors, self.encoder), r)
         if self.first:
             before = self.first.network
             agent.reader.load_state_dict(before.reader.state_dict())
@@ -184,8 +171,7 @@ class MSRanker(NeuralRanker):
         elif self.recipe.list_by == "random":
             keys = actions + torch.rand_like(keys)
         labels, mask = (x.expand_as(actions).flatten(0, 1) for x in (batch.labels, batch.mask))
-        found = rewards(keys.flatten(0, 1), labels, mask, self.recipe.no_change)
-        return found.view_as(actions)
+        return rewards(keys.flatten(0, 1), labels, mask, self.recipe.no_change).view_as(actions)
 
     def scores(self, batch: Batch) -> Tensor:
         """Log odds of P_post."""

@@ -27,37 +27,21 @@ ABLATIONS = {
 }
 """Row of table 4 → the setting that it turns off."""
 OF_AGENT = (
-    "agent_rate",
-    "evidence_start",
-    "threshold",
-    "no_change",
-    "list_by",
-    "credit",
-    "walks",
-    "ce_weight",
-    "patience",
-    "epochs",
-)
+    "agent_rate", "evidence_start", "threshold", "no_change", "list_by", "credit", "walks",
+    "ce_weight", "patience", "epochs",
+)  # fmt: skip
 """Settings that the pre-ranker does not have."""
 ENCODERS = {
-    "BERT_BASE": {
-        "encoder": "bert-base-uncased",
-        "learning_rate": 2e-5,
-        "agent_rate": 1e-5,
-    },
-    "BERT_LARGE": {
-        "encoder": "bert-large-uncased",
-        "learning_rate": 1e-5,
-        "agent_rate": 1e-5,
-        "pre_epochs": 4,
-    },
-    "MiniLM": {
-        "encoder": "all-MiniLM-L6-v2",
-        "learning_rate": 2e-5,
-        "agent_rate": 1e-5,
-    },
+    "BERT_BASE": {"encoder": "bert-base-uncased", "learning_rate": 2e-5},
+    "BERT_LARGE": {"encoder": "bert-large-uncased", "learning_rate": 1e-5, "pre_epochs": 4},
+    "MiniLM": {"encoder": "all-MiniLM-L6-v2", "learning_rate": 2e-5},
 }
 """Row of table 3 → its settings (section 4.5). MiniLM stands in where no hub can be reached."""
+FINE_TUNED = {
+    "vectors": "", "dropout": 0.1, "pre_loss": "ce", "pre_epochs": 5, "pre_decay": 0.99,
+    "agent_rate": 1e-5,
+}  # fmt: skip
+"""What they share: the paper's pre-ranker, BERT's usual dropout, and a rate that keeps the encoder."""
 WITH_AGENT = f" + {MAIN}"
 FROZEN = {
     f"{MAIN} + MiniLM (frozen)": "all-MiniLM-L6-v2",
@@ -83,25 +67,20 @@ ALONE = (PRE_RANKER, *ENCODERS)
 class MSRankerRecipe(Recipe):
     """Settings of a run of paper 3 (section 4.3).
 
-    Not in the paper, so ours: the agent's `agent_rate`, `epochs` and `patience`, where `dropout`
-    is applied (word vectors and the input of the MLP), that word vectors are fixed, that the agent
-    takes over the pre-ranker's MLP too, and how the rewards are used, where the text contradicts
-    itself or would not learn (docs/notes/ms-ranker.md):
+    Not in the paper, so ours (docs/notes/ms-ranker.md): `attention`, the pre-ranker's list loss and
+    falling rate (the paper: cross entropy, 5 epochs, 0.99), the agent's `agent_rate`,
+    `epochs` and `patience`, where dropout is applied, that word vectors are fixed, that the agent
+    takes over the pre-ranker's MLP too, and how the rewards are used.
 
-    `list_by` says what sorts the list whose average precision makes the rewards in training. As
-    printed it is "score", P_post alone: then no reward depends on an action, and REINFORCE's
-    expected gradient is zero. With "random" those taken come first, in random order, and those not
-    taken after them, so that an action is worth what it moves. With "action" P_post orders the
-    candidates of the same action: taking nothing then earns the order of P_post, more than the
-    policy itself earns, and all P_post fall until no candidate becomes evidence.
-    `credit` gives an action the rewards of the "rest" of the walk, as the objective (equation
-    26) asks, or of its own "step" only (equation 27). `walks` are sampled for each question;
-    they share one pass of the network, and the others' mean is the baseline of each (Williams
-    1992), so with 1 there is none, as printed.
+    `list_by` is what sorts the list whose average precision makes the rewards in training: "score",
+    P_post alone, as printed, so that no reward depends on an action; or the sampled action, with
+    ties broken at "random" or, with "action", by P_post, which rewards taking nothing. `credit`
+    gives an action the rewards of the "rest" of the walk (equation 26) or of its own "step"
+    (equation 27). The `walks` of a question share one pass of the network, and the others' mean is
+    the baseline of each (Williams 1992); with 1 there is none, as printed.
 
-    An encoder reads pairs and is fine-tuned, as BERT is. A `frozen` one reads each text on its
-    own and never learns: the last layer's vectors of its pieces stand where those of words would
-    (ELMo has a vector a word, a mix of three layers that learns).
+    An encoder reads pairs and is fine-tuned, as BERT is. A `frozen` one reads each text on its own
+    and never learns: the last layer's vectors of its pieces stand where those of words would.
     """
 
     added: ClassVar[dict[str, Any]] = {
@@ -118,14 +97,14 @@ class MSRankerRecipe(Recipe):
     encoder: str = ""  # a transformer by name or folder; "": word vectors and a BiGRU
     frozen: bool = False  # the encoder gives the BiGRU its words; or is fine-tuned in its place
     hidden: Count = 128  # of a GRU, one direction
-    attention: Literal["dot", "noise"] = "noise"  # the start of v₃ and v₆
-    word_dropout: Share | None = None  # of word vectors; None: as that of the MLP's input
+    attention: Literal["dot", "noise"] = "dot"  # the start of v₃ and v₆
+    word_dropout: Share | None = 0.2  # of word vectors; None: as that of the MLP's input
     dropout: Share = 0.5  # of the MLP's input
-    pre_loss: Literal["ce", "list"] = "ce"  # of the pre-ranker
-    pre_epochs: Count = 5
-    pre_decay: Amount = 0.99  # of the pre-ranker's learning rate, per epoch
+    pre_loss: Literal["ce", "list"] = "list"  # of the pre-ranker: cross entropy, or the list loss
+    pre_epochs: Count = 8
+    pre_decay: Amount = 0.75  # of the pre-ranker's learning rate, per epoch
     learning_rate: Amount = 1e-3  # of the pre-ranker
-    agent_rate: Amount = 1e-5  # of the agent
+    agent_rate: Amount = 1e-3  # of the agent
     evidence_start: Literal["zero", "noise"] = "zero"  # the MLP's weights of V_ec
     decay: Amount = 0.99  # of the agent's learning rate, per epoch
     vectors_rate: Amount = 0.0  # 0 fixes the word vectors
@@ -138,11 +117,11 @@ class MSRankerRecipe(Recipe):
     evidence: bool = True
     action: bool = True  # P_post decides what becomes evidence; or every candidate does, whole
     gate: bool = True  # or half old, half new
-    list_by: Literal["random", "action", "score"] = "action"
+    list_by: Literal["random", "action", "score"] = "random"
     credit: Literal["rest", "step"] = "rest"
     walks: Count = 32
-    ce_weight: Amount = 0.0  # of cross entropy beside the rewards; 0: rewards alone
-    patience: Count = 5  # epochs without a better dev MAP
+    ce_weight: Amount = 10.0  # of cross entropy beside the rewards; 0: rewards alone
+    patience: Count = 3  # epochs without a better dev MAP
     epochs: Count = 50
 
     @property
@@ -155,15 +134,9 @@ class MSRankerRecipe(Recipe):
 
 
 QUICK = {
-    "hidden": 48,
-    "dropout": 0.3,
-    "learning_rate": 2e-3,
-    "agent_rate": 5e-4,
-    "batch": 5,
-    "pre_epochs": 15,
-    "epochs": 8,
-    "patience": 8,
-}
+    "hidden": 48, "dropout": 0.3, "learning_rate": 2e-3, "agent_rate": 1e-3,
+    "batch": 5, "pre_epochs": 15, "pre_decay": 0.99, "epochs": 4, "patience": 4,
+}  # fmt: skip
 """Small enough for a walkthrough, never for tables (docs/notes/ms-ranker.md)."""
 
 
@@ -185,12 +158,10 @@ def recipe(
     }
     if variant in ABLATIONS:
         settings[ABLATIONS[variant]] = False
-    if variant == "w/o Rewards":
-        settings["agent_rate"] = 1e-3
     if scale == "quick":
         settings |= QUICK
     if (name := variant.removesuffix(WITH_AGENT)) in ENCODERS:
-        settings |= {"vectors": "", "dropout": 0.1} | ENCODERS[name]
+        settings |= FINE_TUNED | ENCODERS[name]
     if variant in FROZEN:
         settings |= {"vectors": "", "encoder": FROZEN[variant] or vectors or "", "frozen": True}
     return MSRankerRecipe(variant=variant, dataset=dataset, scale=scale, seed=seed, **settings)

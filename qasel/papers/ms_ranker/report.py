@@ -136,50 +136,28 @@ def agent(recipe: MSRankerRecipe) -> Diagram:
     No arrow crosses another: O_t stands under the evidence for that.
     """
     size = 2 * recipe.hidden
+    to_match, to_evidence = f"[m, {4 * size:,}] to $V_{{qc}}$", f"[m, {2 * size}] to $V_{{ec}}$"
+    threshold = rf"if $P_{{post}}$ > {recipe.threshold:g}"
     boxes = {
         "Q": Box("question words", 0, 1.3, "[n, d]", WORDS, 1.5),
         "C": Box("candidate words", 0, 0, "[m, d]", WORDS, 1.5),
         "HQ": Box("BiGRU  $H_Q$", 1.8, 1.3, f"[n, {size}]", SHARED, 1.3),
         "HC": Box("BiGRU  $H_C$", 1.8, 0, f"[m, {size}]", SHARED, 1.3),
-        "QC": Box(
-            "QC-attention", 3.6, 0.85, f"[m, {4 * size:,}] to $V_{{qc}}$ [{size}]", SHARED, 1.75
-        ),
+        "QC": Box("QC-attention", 3.6, 0.85, f"{to_match} [{size}]", SHARED, 1.75),
         "O": Box("last states  $O_t$", 1.8, -2.35, f"[{size}]", SHARED, 1.5),
         "E": Box("evidence  $E_t$", 3.6, -1.5, f"[{size}]", OWN, 1.3),
-        "EC": Box("EC-attention", 3.6, -0.65, f"[m, {2 * size}] to $V_{{ec}}$ [{size}]", OWN, 1.75),
-        "P": Box(
-            "MLP, softmax", 5.6, 0.1, r"$s_t$" + f" [{2 * size}] to " + r"$P_{post}$", OWN, 1.65
-        ),
+        "EC": Box("EC-attention", 3.6, -0.65, f"{to_evidence} [{size}]", OWN, 1.75),
+        "P": Box("MLP, softmax", 5.6, 0.1, f"$s_t$ [{2 * size}] to $P_{{post}}$", OWN, 1.65),
         "L": Box("list $L$", 7.45, 0.85, "sorted by $P_{post}$", OUT, 1.35),
-        "gate": Box(
-            r"gate: $E_t$ and $P_{post}O_t$",
-            7.45,
-            -1.3,
-            r"if $P_{post}$ > " + f"{recipe.threshold:g}",
-            OWN,
-            1.85,
-        ),
+        "gate": Box("gate: $E_t$ and $P_{post}O_t$", 7.45, -1.3, threshold, OWN, 1.85),
         "next": Box("evidence  $E_{t+1}$", 9.35, -1.3, f"[{size}]", OWN, 1.4),
-        "R": Box("reward", 9.35, 0.85, r"$AP_t - AP_{t-1}$", OUT, 1.3),
+        "R": Box("reward", 9.35, 0.85, "$AP_t - AP_{t-1}$", OUT, 1.3),
     }
-    arrows = [
-        Arrow("Q", "HQ"),
-        Arrow("C", "HC"),
-        Arrow("HQ", "QC"),
-        Arrow("HC", "QC"),
-        Arrow("HC", "EC"),
-        Arrow("HC", "O"),
-        Arrow("E", "EC"),
-        Arrow("QC", "P"),
-        Arrow("EC", "P"),
-        Arrow("P", "L"),
-        Arrow("P", "gate"),
-        Arrow("L", "R"),
-        Arrow("O", "gate"),
-        Arrow("E", "gate"),
-        Arrow("gate", "next"),
-    ]
-    return Diagram(boxes, arrows)
+    ends = (
+        "Q HQ", "C HC", "HQ QC", "HC QC", "HC EC", "HC O", "E EC", "QC P", "EC P",
+        "P L", "P gate", "L R", "O gate", "E gate", "gate next",
+    )  # fmt: skip
+    return Diagram(boxes, [Arrow(start, end) for start, end in map(str.split, ends)])
 
 
 STARTS = DATA / "attention-starts.csv"
@@ -259,16 +237,8 @@ def attention_figure(pairs: Mapping[str, pd.DataFrame]) -> HouseFigure:
     figure = new_figure(1.5 + 0.4 * len(words.columns), 0.8 + 0.42 * len(words) * len(pairs))
     panels = figure.subplots(len(pairs), 1, sharex=True, squeeze=False)[:, 0]
     for axes, (title, weights) in zip(panels, pairs.items(), strict=True):
-        seaborn.heatmap(
-            weights.to_numpy(),
-            ax=axes,
-            vmin=0,
-            vmax=1,
-            cmap="Blues",
-            cbar=False,
-            xticklabels=list(weights.columns),
-            yticklabels=list(weights.index),
-        )
+        look = {"vmin": 0, "vmax": 1, "cmap": "Blues", "cbar": False}
+        seaborn.heatmap(weights, ax=axes, xticklabels=True, yticklabels=True, **look)
         axes.set_title(title)
         axes.tick_params(axis="y", rotation=0, length=0)
     panels[-1].tick_params(axis="x", rotation=60)

@@ -13,11 +13,8 @@ from qasel.datasets.base import Candidate, Question, Split
 from qasel.errors import QaselError
 from qasel.locations import ROOT
 from qasel.papers import yardsticks
-from qasel.papers.ms_ranker import ROOM, ranker, recipe
+from qasel.papers.ms_ranker import ROOM, ranker, recipe, report
 from qasel.papers.ms_ranker import lesson as teaching
-from qasel.papers.ms_ranker import report as claims
-from qasel.papers.ms_ranker import report as drawings
-from qasel.papers.ms_ranker import report as figures
 from qasel.papers.ms_ranker.recipes import ABLATIONS, MAIN, VARIANTS
 from qasel.rankers import History
 from qasel.results.compare import AGAINST, HELD, LEANS, SAME
@@ -69,12 +66,12 @@ def test_numbers_on_dev_are_counted_beside_the_table_of_test():
 
 def test_figures_of_what_was_run():
     told = []
-    found = figures.figures(runs_of([row(v) for v in VARIANTS]), told.append)
+    found = report.figures(runs_of([row(v) for v in VARIANTS]), told.append)
     assert set(found) == {
         f"ms-ranker-{n}" for n in ("agent", "table-2", "table-3", "table-4", "training")
     }
     assert not told
-    assert set(figures.figures(runs_of([]), told.append)) == {"ms-ranker-agent"}
+    assert set(report.figures(runs_of([]), told.append)) == {"ms-ranker-agent"}
     assert len(told) == 4
 
 
@@ -89,7 +86,7 @@ def test_claims_beside_our_runs():
     dev = {MAIN: 0.74, "w/o Rewards": 0.72, "w/o Evidence": 0.75, "w/o the Gate": 0.74}
     rows = [on_dev(name, value, seed) for name, value in dev.items() for seed in (0, 1)]
     rows += [row("MiniLM"), row("MiniLM + MS-Ranker", test=0.75)]
-    table = claims.claims(runs_of(rows)).set_index(["systems", "data"])
+    table = report.claims(runs_of(rows)).set_index(["systems", "data"])
     assert len(table) == 10
     found = {systems.split(" over ")[1]: line for (systems, _), line in table.iterrows()}
     assert set(ABLATIONS) < set(found)  # table 4, line by line
@@ -102,7 +99,7 @@ def test_claims_beside_our_runs():
     # A stand-in has no number in the paper, whose text says "better".
     assert found["MiniLM"]["paper"] == "better"
     assert found["MiniLM"]["verdict"] == LEANS
-    assert claims.claims(runs_of([])).set_index("systems")["verdict"].eq(NOT_RUN).all()
+    assert report.claims(runs_of([])).set_index("systems")["verdict"].eq(NOT_RUN).all()
 
 
 def given_order(test, dataset="wikiqa"):
@@ -111,72 +108,34 @@ def given_order(test, dataset="wikiqa"):
     return ledger_row(chosen, means, means, {f"q{i}": test for i in range(3)})
 
 
-def test_gaps_to_the_paper():
-    rows = [row(seed=0, test=0.70), row(seed=1, test=0.72), row("w/o Rewards", test=0.72)]
-    order = [given_order(0.74)]
-    table = claims.gaps(yardsticks.ROOM, runs_of(rows + order))
-    assert table.loc["gap"].tolist() == ["-0.040", NOT_RUN]
-    assert table.loc["Pre-Ranker, ours"].tolist() == [NOT_RUN, NOT_RUN]
-    wikiqa = table["WikiQA"]
-    # Differences are over the seeds that both have: 0.72 against 0.70 of a gap of 0.7504 - 0.71.
-    assert wikiqa["w/o Rewards over MS-Ranker, ours"].startswith("+0.020 (p = ")
-    assert wikiqa["what that closes of the gap"] == "50%"
-    assert wikiqa["order of the file"] == "0.740"
-    assert wikiqa["MS-Ranker over that order, ours"].startswith("-0.030 (p = ")
-    found = claims.over_order("wikiqa", yardsticks.ROOM, runs_of(rows + order))
-    assert found.seeds == (0, 1)
-    assert claims.over_order("semeval-cqa", yardsticks.ROOM, runs_of(rows + order)) is None
-    assert (
-        claims.gaps(yardsticks.ROOM, runs_of([]))
-        .drop("MS-Ranker, the paper")
-        .eq(NOT_RUN)
-        .all(axis=None)
-    )
-
-
-def test_encoders_are_compared_across_vectors():
+def test_pairs_that_the_notebook_tests():
     frozen = f"{MAIN} + MiniLM (frozen)"
-    rows = [row(test=0.64), row(seed=1, test=0.9), row(frozen, test=0.74), row("MiniLM", test=0.78)]
-    words, tuned = claims.encoders(runs_of(rows))
-    assert (words.first, words.second, words.seeds) == (frozen, MAIN, (0,))
-    assert words.means == pytest.approx((0.74, 0.64))
-    assert (tuned.first, tuned.second) == ("MiniLM", frozen)
-    assert claims.encoders(runs_of([row()])) == [None, None]
+    rows = [row(seed=0, test=0.70), row(seed=1, test=0.72), row("w/o Rewards", test=0.72)]
+    rows += [given_order(0.74), row(frozen, test=0.74), row("MiniLM", test=0.78)]
+    found = [test for test in report.comparisons(yardsticks.ROOM, runs_of(rows)) if test]
+    assert [(test.first, test.second, test.seeds) for test in found] == [
+        (MAIN, "w/o Rewards", (0,)),
+        (MAIN, "given order", (0, 1)),
+        (frozen, MAIN, (0,)),  # across vectors
+        ("MiniLM", frozen, (0,)),
+    ]
+    assert found[1].t.difference == pytest.approx(-0.03)
+    assert not any(report.comparisons(yardsticks.ROOM, runs_of([])))
 
 
 def test_the_gate_sees_all_that_its_equations_do():
-    arrows = {(a.start, a.end) for a in drawings.agent(recipe()).arrows}
+    arrows = {(a.start, a.end) for a in report.agent(recipe()).arrows}
     assert {start for start, end in arrows if end == "gate"} == {"E", "O", "P"}
     assert ("HC", "O") in arrows
 
 
-def test_how_agents_learn_beside_their_start():
+def test_how_agents_learn_by_epoch():
     epochs = [{"dev_map": 0.7 + i / 100, "reward": 1.5} for i in range(3)]
-    plain = [{"dev_map": 0.75}] * 2
-    histories = {MAIN: History(epochs), "w/o Rewards": History(plain)}
-    figure = figures.learning(histories, 0.72)
-    left, right = figure.axes
-    assert [axes.get_ylabel() for axes in (left, right)] == ["MAP", "reward a question"]
-    assert [axes.get_legend() for axes in (left, right)] == [None, None]
-    (legend,) = figure.legends
-    assert [t.get_text() for t in legend.get_texts()] == [MAIN, "w/o Rewards", "Pre-Ranker"]
-    start = left.lines[-1]
-    assert (start.get_linestyle(), list(start.get_ydata())) == (":", [0.72, 0.72])
-    assert len(figures.learning({"w/o Rewards": History(plain)}, 0.72).axes) == 1
-
-
-def test_when_the_first_right_candidate_enters():
-    (axes,) = figures.entering({1: 4, 3: 2}).axes
-    assert [bar.get_height() for bar in axes.patches] == [4, 0, 2]
-    assert [t.get_text() for t in axes.texts] == ["4", "", "2"]
-    (axes,) = figures.entering({0: 1, 1: 4}).axes
-    assert [t.get_text() for t in axes.get_xticklabels()] == ["none", "1"]
-
-
-def test_a_panel_for_each_reading_of_the_reward():
-    panels = figures.gradient_figure([0.4, -0.2], [1, 0]).axes
-    assert len(panels) == len(teaching.READINGS)
-    assert "log odds" in panels[0].get_ylabel()
+    histories = {MAIN: History(epochs), "w/o Rewards": History([{"dev_map": 0.75}] * 2)}
+    left, right = report.by_epoch(histories, "dev_map", "reward").axes
+    assert [axes.get_title("left") for axes in (left, right)] == ["dev MAP", "reward per question"]
+    assert [list(line.get_ydata()) for line in left.lines] == [[0.7, 0.71, 0.72], [0.75, 0.75]]
+    assert [line.get_label() for line in right.lines] == [MAIN]
 
 
 def question(*candidates, text="what does life insurance cover"):
@@ -217,13 +176,26 @@ def test_growing_list_by_hand():
 
 def test_gradients_of_the_readings():
     logits, labels = [0.4, -0.2, 0.1], [1, 0, 1]
-    found = {told: teaching.gradients(logits, labels, *r) for told, r in teaching.READINGS.items()}
-    printed, step, rest, many = found.values()
-    np.testing.assert_allclose(printed[0], 0, atol=1e-9)  # teaches nothing on average
-    assert step[0][0] == pytest.approx(0)  # it enters an empty list: AP is 1 either way
-    assert rest[0][0] > 0.03 > 0 > rest[0][1]  # but what comes later may end up above it
-    np.testing.assert_allclose(many[0], rest[0], atol=1e-9)  # a baseline changes no mean
-    assert (many[1] < rest[1] / 4).all()
+    printed, _ = teaching.gradients(logits, labels, "score")
+    np.testing.assert_allclose(printed, 0, atol=1e-9)  # teaches nothing on average
+    step, _ = teaching.gradients(logits, labels, "random", "step")
+    assert step[0] == pytest.approx(0)  # it enters an empty list: AP is 1 either way
+    rest, noise = teaching.gradients(logits, labels, "random")
+    assert rest[0] > 0.03 > 0 > rest[1]  # but what comes later may end up above it
+    many, less = teaching.gradients(logits, labels, "random", walks=32)
+    np.testing.assert_allclose(many, rest, atol=1e-9)  # a baseline changes no mean
+    assert (less < noise / 4).all()
+
+
+def test_taking_nothing_pays_with_ties_by_score_only():
+    earned = {}
+    for list_by in ("action", "random"):
+        actions, chance, rewards = teaching.outcomes([0.0, -1.0, -1.0, -2.0], [1, 1, 0, 0], list_by)
+        assert chance.sum() == pytest.approx(1)
+        total = rewards.sum(1)
+        nothing = total[actions.sum(1) == 0].mean().item()
+        earned[list_by] = nothing - (chance[:, 0] @ total).item()
+    assert earned["action"] > 0.1 > 0 > earned["random"]
 
 
 @pytest.fixture(scope="module")
@@ -258,4 +230,4 @@ def test_effect_of_the_evidence(agent):
     walk = teaching.walk(agent, LINKED)
     assert effect.loc["q", "evidence"] == (walk["gate"] > 0).sum()
     assert effect.loc["q", "with"] == pytest.approx(walk["ap"].iloc[-1])
-    assert teaching.told_effect(effect)["questions"] == 1
+    assert effect.loc["q", "change"] == effect.loc["q", "with"] - effect.loc["q", "without"]

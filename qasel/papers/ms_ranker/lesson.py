@@ -1,7 +1,6 @@
-"""Small helpers of the notebook: bridged answers, walks step by step, gradients of rewards."""
+"""Helpers of notebook 03: linked answers, walks step by step, attention, gradients of rewards."""
 
-from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from functools import partial
 from itertools import permutations, product
 
@@ -12,13 +11,11 @@ from torch import Tensor
 
 from qasel.datasets.base import Question, Split
 from qasel.errors import QaselError
-from qasel.evaluation import Run, evaluate
 from qasel.papers import lesson as shared
 from qasel.papers.ms_ranker.model import WordReader, prefix_precisions, rewards
 from qasel.papers.ms_ranker.ranker import MSRanker, PreRanking
 from qasel.papers.ms_ranker.recipes import PAPER
 from qasel.text import content_words, tokenize
-from qasel.training.batching import Batch
 
 chosen_recipes = partial(shared.chosen_recipes, PAPER)
 shapes, untrained = shared.shapes, shared.untrained
@@ -50,9 +47,9 @@ def bridged(split: Split) -> Question:
 
 
 def links(question: Question) -> pd.DataFrame:
-    """Each candidate: content words shared with the question, and with the right answers.
+    """Each candidate: content words shared with the question, and with the other right answers.
 
-    In the order of the document; a right answer's words are held against the other right ones.
+    In the order of the document.
     """
     asked = set(content_words(question.text))
     rows = []
@@ -82,64 +79,23 @@ def linked(split: Split) -> dict[str, int]:
     return dict(zip(kinds, counts.tolist(), strict=True))
 
 
-def first_right(split: Split, run: Run) -> dict[int, int]:
-    """Step at which the first right candidate enters, by a pre-ranker's run → questions."""
-    steps = []
-    for question in split:
-        order = sorted(question.candidates, key=lambda c: -run.scores[question.id][c.id])
-        steps.append(next((i for i, c in enumerate(order, start=1) if c.label == 1), 0))
-    return dict(Counter(steps))
-
-
-@torch.inference_mode()
-def walk(ranker: MSRanker, question: Question, gather: bool = True) -> pd.DataFrame:
-    """How the agent goes through one question: a line a step, in the order of entering.
-
-    Columns: id, text, label; `p`: P_post; `p_alone`: P_post with the first evidence, the
-    question itself; `gate`: the share of the evidence that the candidate replaced, 0 if it
-    stayed out; `ap`: average precision of the list after the step, and `reward`, both NaN for
-    unlabelled candidates. `gather` False keeps the first evidence throughout.
-    """
-    data = ranker.encode(Split("asked", (question,)))
-    batch = data.batch(torch.tensor([0], device=ranker.device))
-    found, alone = ranker.network(batch, gather=gather), ranker.network(batch, gather=False)
-    ranked = found.p_post, batch.labels, batch.mask
-    columns = {
-        "p": found.p_post,
-        "p_alone": alone.p_post,
-        "gate": found.gate,
-        "ap": prefix_precisions(*ranked),
-        "reward": rewards(*ranked, ranker.recipe.no_change),
-    }
-    candidates = data.split[0].candidates
-    frame = pd.DataFrame(
-        {name: [getattr(c, name) for c in candidates] for name in ("id", "text", "label")}
-    )
-    frame = frame.assign(**{name: values[0].cpu().numpy() for name, values in columns.items()})
-    if any(c.label is None for c in candidates):
-        frame[["ap", "reward"]] = np.nan
-    return frame
-
-
-def word_reader(ranker: PreRanking | MSRanker) -> WordReader:
-    """The part with the QC-attention; raises `QaselError` where a transformer takes its place."""
-    reader = ranker.network.reader
-    if not isinstance(reader, WordReader):
-        raise QaselError(f"{ranker.recipe.variant} has no QC-attention: a transformer reads pairs")
+def _word_reader(ranker: PreRanking | MSRanker) -> WordReader:
+    if not isinstance(reader := ranker.network.reader, WordReader):
+        raise QaselError(f"{ranker.recipe.variant}: only networks over words have a QC-attention")
     return reader
 
 
 @torch.inference_mode()
 def attention_facts(ranker: PreRanking | MSRanker, split: Split) -> dict[str, float]:
-    """How sharp the QC-attention of a trained network over word vectors is.
+    """How sharp the QC-attention of a network over word vectors is.
 
     `entropy` is that of each candidate word's attention over the question, as a share of the
-    uniform one's (1: every word of the question alike). `finds itself` is the share of candidate
+    uniform one's (1: all words of the question alike). `finds itself` is the share of candidate
     words that also stand in the question and look most at themselves; `by chance` what uniform
     attention would reach. The words of all pairs count alike.
     """
     entropy, found, chance = [], [], []
-    reader, data = word_reader(ranker), ranker.encode(split)
+    reader, data = _word_reader(ranker), ranker.encode(split)
     for batch in data.batches(20):
         for tile in batch.tiles:
             p = reader.attention(tile, ranker.network.vectors)  # [P, n, m]
@@ -160,58 +116,65 @@ def attention_facts(ranker: PreRanking | MSRanker, split: Split) -> dict[str, fl
 def attention_of(ranker: PreRanking | MSRanker, question: str, answer: str) -> pd.DataFrame:
     """The QC-attention of one pair: a row per word of the question, a column per word of the
     candidate; each column sums to 1."""
-    p = word_reader(ranker).attention(ranker.pair(question, answer), ranker.network.vectors)
-    return pd.DataFrame(p[0].numpy(), index=tokenize(question), columns=tokenize(answer))
+    p = _word_reader(ranker).attention(ranker.pair(question, answer), ranker.network.vectors)
+    return pd.DataFrame(p[0].cpu().numpy(), index=tokenize(question), columns=tokenize(answer))
+
+
+def names(labels: Iterable[int]) -> list[str]:
+    """Names for the candidates of a small list: 1✓, 2, 3✓ …"""
+    return [f"{i}{'✓' if label else ''}" for i, label in enumerate(labels, start=1)]
 
 
 def growing_list(keys: list[float], labels: list[int], no_change: float = 0.1) -> pd.DataFrame:
     """The list L step by step: what enters, how L stands then, AP and reward."""
     table = torch.tensor([keys]), torch.tensor([labels], dtype=torch.float)
     mask = torch.ones_like(table[0], dtype=torch.bool)
-    after = prefix_precisions(*table, mask)
-    earned = rewards(*table, mask, no_change)
-    names = name(labels)
-    frame = pd.DataFrame({"enters": names, "P_post": keys})
+    known = names(labels)
     orders = (sorted(range(step + 1), key=lambda i: -keys[i]) for step in range(len(keys)))
-    frame["L"] = [" ".join(names[i] for i in order) for order in orders]
-    frame["AP"], frame["reward"] = after[0].tolist(), earned[0].tolist()
-    return frame.set_axis(pd.RangeIndex(1, len(keys) + 1, name="step"))
+    columns = {
+        "enters": known,
+        "P_post": keys,
+        "L": [" ".join(known[i] for i in order) for order in orders],
+        "AP": prefix_precisions(*table, mask)[0].tolist(),
+        "reward": rewards(*table, mask, no_change)[0].tolist(),
+    }
+    return pd.DataFrame(columns, index=pd.RangeIndex(1, len(keys) + 1, name="step"))
 
 
-def name(labels: Iterable[int]) -> list[str]:
-    """Names for the candidates of a small list: 1✓, 2, 3✓ …"""
-    return [f"{i}{'✓' if label else ''}" for i, label in enumerate(labels, start=1)]
+def outcomes(logits: list[float], labels: list[int], list_by: str) -> tuple[Tensor, Tensor, Tensor]:
+    """All W ways in which a walk through N candidates can go.
 
-
-def gradients(
-    logits: list[float], labels: list[int], list_by: str, credit: str, walks: int = 1
-) -> tuple[np.ndarray, np.ndarray]:
-    """Mean and standard deviation of REINFORCE's gradient for each of N candidates.
-
-    With respect to the log odds of "right", `logits`: a positive mean teaches "right". Nothing is
-    sampled: all 2^N ways to act are gone through (with "random", and all N! orders), each
-    with its probability. With many `walks`
-    the deviation is that of their mean, and the baseline is what the policy expects.
+    Actions `[W, N]`, the probability of each way `[W, 1]`, and its rewards `[W, N]`. `logits` are
+    the log odds of "right"; with `list_by="random"` ways differ by the order within an action, too.
     """
     p = torch.tensor(logits, dtype=torch.double).sigmoid()  # P(a = 1), [N]
-    actions = torch.tensor(list(product((0.0, 1.0), repeat=len(p))))  # one row per way to act
-    chance = torch.where(actions == 1, p, 1 - p).prod(1, keepdim=True)  # [2^N, 1]
-
+    actions = torch.tensor(list(product((0.0, 1.0), repeat=len(p))))
+    chance = torch.where(actions == 1, p, 1 - p).prod(1, keepdim=True)
     keys = p + actions if list_by == "action" else p.expand_as(actions)  # what sorts the list L
-    if list_by == "random":  # all N! orders within an action, each as likely as the others
+    if list_by == "random":
         orders = torch.tensor(list(permutations(range(len(p)))), dtype=torch.double) / len(p)
         keys = (actions[:, None] + orders).flatten(0, 1)
         actions, chance = (x.repeat_interleave(len(orders), 0) for x in (actions, chance))
         chance = chance / len(orders)
     right = torch.tensor(labels, dtype=torch.double).expand_as(actions)
-    earned = rewards(keys, right, torch.ones_like(right, dtype=torch.bool), no_change=0.1).double()
+    earned = rewards(keys, right, torch.ones_like(right, dtype=torch.bool), no_change=0.1)
+    return actions, chance, earned.double()
 
-    gained = earned  # by each action: the reward of its own step, or of all steps from it on
-    if credit == "rest":
-        gained = earned.flip(1).cumsum(1).flip(1)
+
+def gradients(
+    logits: list[float], labels: list[int], list_by: str, credit: str = "rest", walks: int = 1
+) -> tuple[np.ndarray, np.ndarray]:
+    """Exact mean and standard deviation of REINFORCE's gradient for each of N candidates.
+
+    With respect to `logits`: a positive mean teaches "right". With many `walks` the deviation is
+    that of their mean, and the baseline is what the policy expects.
+    """
+    actions, chance, gained = outcomes(logits, labels, list_by)
+    if credit == "rest":  # an action's own reward and all later ones
+        gained = gained.flip(1).cumsum(1).flip(1)
     if walks > 1:
         gained = gained - (chance * gained).sum(0)  # less the baseline
-
+    p = torch.tensor(logits, dtype=torch.double).sigmoid()
     moves = gained * (actions - p)  # gained ∇ log p(a), as ∂ log p(a) / ∂ log odds = a − p
     mean = (chance * moves).sum(0)
     deviation = (chance * (moves - mean) ** 2).sum(0).sqrt() / walks**0.5
@@ -219,46 +182,58 @@ def gradients(
 
 
 READINGS = {
-    "list by score, one walk (printed)": ("score", "step", 1),
-    "list by action, credit of the step": ("action", "step", 1),
-    "list by action, credit of the rest": ("action", "rest", 1),
-    "the same, 32 walks with a baseline": ("action", "rest", 32),
+    "P_post alone (printed)": "score",
+    "action, ties by P_post": "action",
+    "action, random ties": "random",
 }
-"""How the rewards are used → `list_by`, `credit` and `walks`."""
+"""What sorts the list in training → `list_by`."""
+
+
+@torch.inference_mode()
+def walk(ranker: MSRanker, question: Question, gather: bool = True) -> pd.DataFrame:
+    """How the agent goes through one question: a row per step, in the order of entering.
+
+    Columns: id, text, label; `p`: P_post; `p_alone`: P_post with the first evidence, the
+    question itself; `gate`: the share of the evidence that the candidate replaced, 0 if it
+    stayed out; `ap`: average precision of the list after the step, and `reward`, both NaN for
+    unlabelled candidates. `gather` False keeps the first evidence throughout.
+    """
+    data = ranker.encode(Split("asked", (question,)))
+    batch = data.batch(torch.tensor([0], device=ranker.device))
+    steps, alone = ranker.network(batch, gather=gather), ranker.network(batch, gather=False)
+    ranked = steps.p_post, batch.labels, batch.mask
+    columns = {
+        "p": steps.p_post,
+        "p_alone": alone.p_post,
+        "gate": steps.gate,
+        "ap": prefix_precisions(*ranked),
+        "reward": rewards(*ranked, ranker.recipe.no_change),
+    }
+    candidates = data.split[0].candidates
+    frame = pd.DataFrame(
+        [(c.id, c.text, c.label) for c in candidates], columns=["id", "text", "label"]
+    )
+    frame = frame.assign(**{name: values[0].cpu().numpy() for name, values in columns.items()})
+    if any(c.label is None for c in candidates):
+        frame[["ap", "reward"]] = np.nan
+    return frame
 
 
 def evidence_effect(ranker: MSRanker, split: Split) -> pd.DataFrame:
     """Each question: candidates taken as evidence, AP with the evidence and without, the change.
 
     Both are of one trained agent; "without" keeps its first evidence, the question itself.
+    `moved` is the largest change of a P_post.
     """
-    data = ranker.encode(split)
-
-    def precision(gather: bool) -> pd.Series:
-        def scores(batch: Batch) -> Tensor:
-            log_p = ranker.network(batch, gather=gather).log_p
-            return log_p[..., 1] - log_p[..., 0]
-
-        run = ranker.run_of(data, scores, "walk")
-        return pd.Series(evaluate(run, data.split).per_question["map"])
-
-    frame = pd.DataFrame({"question": {q.id: q.text for q in data.split}})
-    found = {"with": precision(True), "without": precision(False)}
-    with torch.inference_mode():
-        walks = [ranker.network(batch) for batch in data.batches(60)]
-    frame["evidence"] = [taken for walk in walks for taken in (walk.gate > 0).sum(1).tolist()]
-    frame = frame.assign(**found)
-    frame["change"] = frame["with"] - frame["without"]
-    return frame
-
-
-def told_effect(frame: pd.DataFrame) -> Mapping[str, float]:
-    """`evidence_effect` in a few numbers."""
-    return {
-        "questions": len(frame),
-        "with some evidence": int((frame["evidence"] > 0).sum()),
-        "better": int((frame["change"] > 1e-9).sum()),
-        "worse": int((frame["change"] < -1e-9).sum()),
-        "MAP with": frame["with"].mean(),
-        "MAP without": frame["without"].mean(),
-    }
+    rows = {}
+    for question in split:
+        steps, alone = walk(ranker, question), walk(ranker, question, gather=False)
+        rows[question.id] = {
+            "question": question.text,
+            "evidence": int((steps["gate"] > 0).sum()),
+            "with": steps["ap"].iloc[-1],
+            "without": alone["ap"].iloc[-1],
+            "moved": (steps["p"] - steps["p_alone"]).abs().max(),
+        }
+    frame = pd.DataFrame.from_dict(rows, orient="index")
+    return frame.assign(change=frame["with"] - frame["without"])

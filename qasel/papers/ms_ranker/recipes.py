@@ -41,7 +41,7 @@ FINE_TUNED = {
     "vectors": "", "dropout": 0.1, "pre_loss": "ce", "pre_epochs": 5, "pre_decay": 0.99,
     "agent_rate": 1e-5,
 }  # fmt: skip
-"""What they share: the paper's pre-ranker, BERT's usual dropout, and a rate that keeps the encoder."""
+"""What they share: the paper's pre-ranker, BERT's usual dropout, and a low rate for the agent."""
 WITH_AGENT = f" + {MAIN}"
 FROZEN = {
     f"{MAIN} + MiniLM (frozen)": "all-MiniLM-L6-v2",

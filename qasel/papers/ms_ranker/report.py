@@ -10,10 +10,9 @@ import seaborn
 
 from qasel.figures.charts import curves
 from qasel.figures.diagrams import Arrow, Box, Diagram, diagrams
-from qasel.figures.style import GREY, INK, HouseFigure, colour, house_style, new_figure
+from qasel.figures.style import HouseFigure, house_style, new_figure
 from qasel.locations import DATA
 from qasel.papers.ms_ranker import ROOM
-from qasel.papers.ms_ranker.lesson import READINGS, gradients, name
 from qasel.papers.ms_ranker.recipes import (
     ABLATIONS,
     ENCODERS,
@@ -28,7 +27,6 @@ from qasel.rankers import History
 from qasel.results import Room
 from qasel.results.compare import Claim, Significance, between, judged, significance
 from qasel.results.runs import DATASETS, histories, read_runs, shown
-from qasel.results.tables import NOT_RUN, published
 
 NEEDED = {
     "w/o Rewards": "rewards are needed",
@@ -61,73 +59,29 @@ def claims(runs: pd.DataFrame | None = None) -> pd.DataFrame:
     return judged(ROOM, CLAIMS, runs)
 
 
-def over_order(
-    dataset: str, yardsticks: Room, runs: pd.DataFrame | None = None
-) -> Significance | None:
-    """MS-Ranker over the order of the file, on test MAP; None when one of the two was not run.
+def comparisons(yardsticks: Room, runs: pd.DataFrame | None = None) -> list[Significance | None]:
+    """Pairs of systems that the notebook tests on test MAP; None for a pair without a common seed.
 
-    That order, a run of the yardsticks, is the article's on WikiQA, the thread's on SemEval.
+    On WikiQA and SemEval: MS-Ranker over its pre-ranker, over its training by cross entropy, and
+    over the order of the file (a run of the yardsticks). On WikiQA: frozen MiniLM's vectors over
+    GloVe's, and fine-tuned MiniLM over those.
     """
-    order = shown(yardsticks, dataset, "given order", runs=runs)
-    return between(shown(ROOM, dataset, MAIN, runs=runs) | order)
 
+    def lines(dataset: str, variant: str, room: Room = ROOM) -> dict[str, pd.DataFrame]:
+        return shown(room, dataset, variant, runs=runs)
 
-def encoders(runs: pd.DataFrame | None = None) -> list[Significance | None]:
-    """Frozen MiniLM's vectors over GloVe's, and fine-tuned MiniLM over those: test MAP, WikiQA.
-
-    Each with its own vectors or encoder; None for a pair without a common seed.
-    """
-    pairs = ((f"{MAIN} + MiniLM (frozen)", MAIN), ("MiniLM", f"{MAIN} + MiniLM (frozen)"))
-    return [
-        between(shown(ROOM, "wikiqa", a, runs=runs) | shown(ROOM, "wikiqa", b, runs=runs))
-        for a, b in pairs
-    ]
-
-
-def gaps(yardsticks: Room, runs: pd.DataFrame | None = None) -> pd.DataFrame:
-    """Test MAP of table 2, a column a data set: the paper's, ours, and what is near ours.
-
-    Means over seeds; differences are over common seeds, p Fisher's randomisation test over the
-    questions. All cells are text.
-    """
-    known = published(ROOM).query("row == @MAIN and metric == 'MAP'")
-    values = known.drop_duplicates("dataset").set_index("dataset")["value"]
-    runs = read_runs([ROOM, yardsticks]) if runs is None else runs
-    columns = {}
-    for dataset, paper in values.items():
-        found = {
-            name: shown(ROOM, dataset, name, runs=runs).get(name)
-            for name in (MAIN, PRE_RANKER, "w/o Rewards")
-        }
-        main, before, plain = (None if x is None else x["map"].mean() for x in found.values())
-        over = significance(ROOM, dataset, "map", "w/o Rewards", MAIN, runs)
-        order = over_order(dataset, yardsticks, runs)
-        gap = None if main is None else main - paper
-        columns[DATASETS[dataset]] = {
-            "MS-Ranker, the paper": f"{paper:.3f}",
-            "MS-Ranker, ours": _number(main),
-            "gap": _number(gap, "+"),
-            "Pre-Ranker, ours": _number(before),
-            "w/o Rewards, ours": _number(plain),
-            "w/o Rewards over MS-Ranker, ours": _difference(over),
-            "what that closes of the gap": f"{over.t.difference / -gap:.0%}"
-            if over and gap
-            else NOT_RUN,
-            "order of the file": _number(order.means[1] if order else None),
-            "MS-Ranker over that order, ours": _difference(order),
-        }
-    return pd.DataFrame(columns)
-
-
-def _number(value: float | None, sign: str = "") -> str:
-    return NOT_RUN if value is None else f"{value:{sign}.3f}"
-
-
-def _difference(found: Significance | None) -> str:
-    if found is None:
-        return NOT_RUN
-    p = found.randomisation.p
-    return f"{found.t.difference:+.3f} (p {'< 0.001' if p < 0.001 else f'= {p:.3f}'})"
+    found = []
+    for dataset in ("wikiqa", "semeval-cqa"):
+        found += [
+            significance(ROOM, dataset, "map", MAIN, other, runs)
+            for other in (PRE_RANKER, "w/o Rewards")
+        ]
+        order = lines(dataset, "given order", yardsticks)
+        found.append(between(lines(dataset, MAIN) | order))
+    frozen = f"{MAIN} + MiniLM (frozen)"
+    for first, second in ((frozen, MAIN), ("MiniLM", frozen)):
+        found.append(between(lines("wikiqa", first) | lines("wikiqa", second)))
+    return found
 
 
 def agent(recipe: MSRankerRecipe) -> Diagram:
@@ -200,34 +154,14 @@ def table(runs: pd.DataFrame | None, name: str) -> HouseFigure | None:
 
 
 def training(runs: pd.DataFrame | None = None) -> HouseFigure | None:
-    """Mean reward a question and dev MAP after each epoch of the agent."""
-    panels = {}
-    for dataset, data in DATASETS.items():
-        if systems := shown(ROOM, dataset, MAIN, runs=runs):
-            for key, label in (("reward", "reward a question"), ("dev_map", "dev MAP")):
-                panels[f"{data}, {label}"] = histories(systems, key)
+    """Mean reward per question and dev MAP after each epoch of the agent."""
+    panels = {
+        f"{data}, {CURVES[entry]}": histories(systems, entry)
+        for dataset, data in DATASETS.items()
+        if (systems := shown(ROOM, dataset, MAIN, runs=runs))
+        for entry in ("reward", "dev_map")
+    }
     return curves(panels, "", title="The agent's training", columns=2) if panels else None
-
-
-@house_style
-def gradient_figure(logits: list[float], labels: list[int]) -> HouseFigure:
-    """A panel a reading of the reward: mean gradients of a small list, and their deviations."""
-    figure = new_figure(12, 3.6)
-    panels = figure.subplots(1, len(READINGS), sharey=True)
-    shades = [INK if label else GREY for label in labels]
-    for axes, (told, reading) in zip(panels, READINGS.items(), strict=True):
-        mean, deviation = gradients(logits, labels, *reading)
-        axes.vlines(name(labels), mean - deviation, mean + deviation, colors=shades)
-        axes.scatter(name(labels), mean, c=shades, s=60, zorder=3)
-        axes.axhline(0, color=GREY, linewidth=0.8)
-        axes.set_title(told.replace(", ", ",\n"), fontsize=10)
-        axes.margins(x=0.15)
-        axes.grid(visible=False, axis="x")
-    panels[0].set_ylabel("gradient with respect\nto the log odds")
-    figure.supxlabel(
-        "candidates in the order of entering, ✓ = right; dot: mean, bar: ± deviation", fontsize=12
-    )
-    return figure
 
 
 @house_style
@@ -246,47 +180,24 @@ def attention_figure(pairs: Mapping[str, pd.DataFrame]) -> HouseFigure:
     return figure
 
 
-@house_style
-def entering(counts: Mapping[int, int]) -> HouseFigure:
-    """Questions by the step at which their first right candidate enters; 0: it has none."""
-    figure = new_figure(8, 2.9)
-    axes = figure.subplots()
-    steps = range(min(counts), max(counts) + 1)
-    bars = axes.bar(
-        [f"{step}" if step else "none" for step in steps],
-        [counts.get(step, 0) for step in steps],
-        color=colour(PRE_RANKER),
-        width=0.7,
-    )
-    axes.bar_label(bars, [f"{counts[step]}" if step in counts else "" for step in steps], padding=2)
-    axes.margins(y=0.15)
-    axes.grid(visible=False, axis="x")
-    axes.set_xlabel("step at which the first right candidate enters")
-    axes.set_ylabel("questions")
-    return figure
+CURVES = {
+    "dev_map": "dev MAP",
+    "p_right": "P_post of right candidates",
+    "p_wrong": "P_post of wrong candidates",
+    "above": "share above the threshold",
+    "reward": "reward per question",
+}
+"""Entry of an epoch's history → how panels name it."""
 
 
-@house_style
-def learning(histories: Mapping[str, History], start: float) -> HouseFigure:
-    """Dev MAP of each agent after each epoch, and the reward a question of those that earn one.
-
-    `start` is the dev MAP of the pre-ranker that they start from.
-    """
-    panels = {"MAP on the development split": ("dev_map", "MAP")}
-    panels["reward in training"] = ("reward", "reward a question")
-    found = {
-        title: {n: [[e[key] for e in h.epochs]] for n, h in histories.items() if key in h.epochs[0]}
-        for title, (key, _) in panels.items()
+def by_epoch(histories: Mapping[str, History], *entries: str) -> HouseFigure:
+    """A panel for each entry of `CURVES`: its value after each epoch of those that have it."""
+    panels = {
+        CURVES[entry]: {
+            name: [[epoch[entry] for epoch in history.epochs]]
+            for name, history in histories.items()
+            if entry in history.epochs[0]
+        }
+        for entry in entries
     }
-    figure = curves({title: systems for title, systems in found.items() if systems}, "")
-    first = figure.axes[0]
-    first.axhline(start, color=colour(PRE_RANKER), linestyle=":", label=PRE_RANKER)
-    for axes, (_, told) in zip(figure.axes, panels.values(), strict=False):
-        axes.set_ylabel(told)
-        if legend := axes.get_legend():
-            legend.remove()
-    for legend in figure.legends:
-        legend.remove()
-    handles = dict(zip(histories, first.lines, strict=False)) | {PRE_RANKER: first.lines[-1]}
-    figure.legend(handles.values(), handles.keys(), loc="outside lower center", ncols=4)
-    return figure
+    return curves(panels, "", columns=2)

@@ -58,12 +58,12 @@ class PreRanking(NeuralRanker):
         return PreRanker(vectors, make_reader(self.recipe, vectors, self.encoder), self.recipe)
 
     def losses(self, batch: Batch) -> dict[str, Tensor]:
-        """Cross entropy, a mean over the batch's pairs, the list loss of the log odds, or both."""
-        log_p, loss = self.network(batch), torch.zeros((), device=self.device)
-        if self.recipe.pre_loss != "list":
-            loss = loss + cross_entropy(log_p, batch)
-        if self.recipe.pre_loss != "ce":
-            loss = loss + list_loss(log_odds(log_p), batch.labels, batch.mask, "none")
+        """Cross entropy, a mean over the batch's pairs; or the list loss of the log odds."""
+        log_p = self.network(batch)
+        if self.recipe.pre_loss == "list":
+            loss = list_loss(log_odds(log_p), batch.labels, batch.mask, "none")
+        else:
+            loss = cross_entropy(log_p, batch)
         return {"loss": loss, **post_of(log_p, batch, self.recipe.threshold)}
 
     def scores(self, batch: Batch) -> Tensor:

@@ -100,7 +100,7 @@ class MSRankerRecipe(Recipe):
     attention: Literal["dot", "noise"] = "dot"  # the start of v₃ and v₆
     word_dropout: Share | None = 0.2  # of word vectors; None: as that of the MLP's input
     dropout: Share = 0.5  # of the MLP's input
-    pre_loss: Literal["ce", "list", "both"] = "list"  # of the pre-ranker
+    pre_loss: Literal["ce", "list"] = "list"  # of the pre-ranker: cross entropy, or the list loss
     pre_epochs: Count = 8
     pre_decay: Amount = 0.75  # of the pre-ranker's learning rate, per epoch
     learning_rate: Amount = 1e-3  # of the pre-ranker

@@ -13,9 +13,8 @@ import zlib
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from qasel.datasets.collection import Collection, find
 from qasel.datasets.lines import read_contents
-from qasel.datasets.registry import COLLECTIONS, checksums, collection
+from qasel.datasets.registry import COLLECTIONS, Collection, checksums, collection, find
 from qasel.errors import QaselError
 from qasel.files import FilePath
 from qasel.locations import data_dirs

@@ -6,17 +6,47 @@
 import contextlib
 import functools
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from qasel.datasets.base import Dataset, PairTask, Split
 from qasel.datasets.describe import oddities
-from qasel.datasets.registry import COLLECTIONS, QUESTION_PROTOCOLS, RELATED, collection, unknown
-from qasel.datasets.tables import JSON_SUFFIXES, KEEP, SPLITS, read_questions
+from qasel.datasets.lines import group_rows
+from qasel.datasets.registry import COLLECTIONS, QUESTION_PROTOCOLS, Collection, unknown
+from qasel.datasets.semeval import B, read_semeval, read_table
+from qasel.datasets.sentence_pairs import read_fnc, read_multinli
+from qasel.datasets.tables import JSON_SUFFIXES, KEEP, SPLITS, read_questions, read_wikiqa
+from qasel.datasets.trecqa import read_trecqa
 from qasel.errors import QaselError
 from qasel.files import FilePath
 from qasel.locations import data_dirs
+
+RELATED = "related"
+"""The sample's protocol under which questions are ranked for a question."""
+
+
+def read_sample(
+    known: Collection, folders: Sequence[Path], protocol: str
+) -> tuple[list[Split], tuple[str, ...]]:
+    """The bundled sample; its related questions are in tables of SemEval's subtask B's form."""
+    (folder,) = folders
+    if protocol != RELATED:
+        return [read_questions(folder / f"{n}.tsv", n).where(KEEP[protocol]) for n in SPLITS], ()
+    paths = {name: folder / f"{RELATED}-{name}.tsv" for name in SPLITS}
+    return [group_rows(path, name, read_table(path, B)[0]) for name, path in paths.items()], ()
+
+
+READERS = {
+    "sample": read_sample,
+    "wikiqa": read_wikiqa,
+    "trecqa": read_trecqa,
+    "semeval-cqa": read_semeval,
+}
+"""Collection → `read(collection, folders, protocol)`, which gives its splits and notes on them."""
+
+PAIR_READERS = {"multinli": read_multinli, "fnc-1": read_fnc}
+"""Name in `load_pairs` → `read(collection, folders)`, which gives the `PairTask`."""
 
 
 def load_dataset(
@@ -49,7 +79,7 @@ def load_dataset(
     if text.startswith("glove.") or text not in COLLECTIONS:
         loadable = {key: value for key, value in COLLECTIONS.items() if value.protocols}
         raise QaselError(f"{unknown('data set', text, loadable)}, or a path to a folder")
-    known = collection(text)
+    known = COLLECTIONS[text]
     if not known.protocols:
         how = f"; load its sentence pairs with load_pairs({known.pairs!r})" if known.pairs else ""
         raise QaselError(
@@ -91,9 +121,8 @@ def _collection(
     name: str, protocol: str, folders: tuple[Path, ...], state: tuple[object, ...]
 ) -> Dataset:
     """Kept until a file changes, for runs one after another read the same; some tens of MB each."""
-    known = collection(name)
-    assert known.read is not None  # as it has protocols
-    splits, notes = known.read(known, folders, protocol)
+    known = COLLECTIONS[name]
+    splits, notes = READERS[name](known, folders, protocol)
     scoring = "semeval" if protocol == RELATED else known.scoring
     return _dataset(name, protocol, splits, scoring, notes)
 
@@ -122,9 +151,7 @@ def load_pairs(name: str, data_dir: FilePath | None = None) -> PairTask:
     tasks = {known.pairs: known for known in COLLECTIONS.values() if known.pairs}
     if name not in tasks:
         raise QaselError(unknown("task on pairs", name, tasks))
-    known = tasks[name]
-    assert known.read is not None
-    return known.read(known, known.folders(data_dirs(data_dir)))
+    return PAIR_READERS[name](tasks[name], tasks[name].folders(data_dirs(data_dir)))
 
 
 def _dataset(

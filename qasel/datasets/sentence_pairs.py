@@ -6,8 +6,8 @@ from pathlib import Path
 from pydantic import BaseModel
 
 from qasel.datasets.base import Pair, PairTask, Split
-from qasel.datasets.collection import Collection, find
 from qasel.datasets.lines import read_csv, read_fields, read_json_lines
+from qasel.datasets.registry import Collection, find, unknown
 from qasel.errors import QaselError
 
 
@@ -45,8 +45,7 @@ def read_fnc(known: Collection, folders: Sequence[Path]) -> PairTask:
     pairs = []
     for line, (headline, identity, stance) in read_csv(stances, ("Headline", "Body ID", "Stance")):
         if stance not in STANCES:
-            what = f"unknown stance {stance!r}; known: {', '.join(STANCES)}"
-            raise QaselError(f"{stances}:{line}: {what}")
+            raise QaselError(f"{stances}:{line}: {unknown('stance', stance, STANCES)}")
         if identity not in texts:
             raise QaselError(f"{stances}:{line}: body id {identity!r} is not in {bodies}")
         pairs.append(Pair(" ".join(headline.split()), texts[identity], STANCES.index(stance)))
@@ -91,8 +90,7 @@ def read_multinli(known: Collection, folders: Sequence[Path]) -> PairTask:
             undecided += 1
             continue
         if label not in ENTAILMENT:
-            what = f"unknown label {label!r}; known: {', '.join(ENTAILMENT)}"
-            raise QaselError(f"{path}:{line}: {what}")
+            raise QaselError(f"{path}:{line}: {unknown('label', label, ENTAILMENT)}")
         left, right = (" ".join(text.split()) for text in (premise, hypothesis))
         pairs.append(Pair(left, right, ENTAILMENT.index(label)))
     if not pairs:

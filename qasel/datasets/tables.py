@@ -7,8 +7,8 @@ from typing import Annotated
 from pydantic import BaseModel, BeforeValidator, model_validator
 
 from qasel.datasets.base import Question, Split
-from qasel.datasets.collection import Collection, find
 from qasel.datasets.lines import Row, group_rows, read_fields, read_json_lines
+from qasel.datasets.registry import Collection, find
 from qasel.errors import QaselError
 from qasel.files import FilePath
 

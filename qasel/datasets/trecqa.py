@@ -17,8 +17,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from qasel.datasets.base import Split
-from qasel.datasets.collection import Collection, find
 from qasel.datasets.lines import Row, group_rows, read_lines
+from qasel.datasets.registry import Collection, find
 from qasel.datasets.tables import SPLITS, read_table
 from qasel.errors import QaselError
 from qasel.files import FilePath

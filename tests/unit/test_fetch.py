@@ -12,9 +12,8 @@ import zipfile
 import pytest
 
 from qasel.datasets import check, fetch
-from qasel.datasets.collection import Collection
 from qasel.datasets.fetch import download, unpack
-from qasel.datasets.registry import COLLECTIONS
+from qasel.datasets.registry import COLLECTIONS, Collection
 from qasel.errors import QaselError
 
 # Not an `import`: in the package, the name stands for the function.
@@ -74,7 +73,12 @@ def toy(server, monkeypatch):
     def make(data, hash_=None, unpack=True):
         server.files["toy.zip"] = data
         known = Collection(
-            *("toy", "a toy", "toy", "here", "free", "nobody"),
+            name="toy",
+            title="a toy",
+            folder="toy",
+            source="here",
+            licence="free",
+            citation="nobody",
             url=f"{server.url}/toy.zip",
             hash=hash_,
             files=("toy-train.tsv",) if unpack else ("toy.zip",),

@@ -114,10 +114,14 @@ def evaluate(run: Run, truth: Split | Qrels, protocol: str = "trec") -> Scores:
         raise QaselError("nothing to measure: there is no question")
     semeval = protocol == "semeval"
     _check_same(run, labels, truth.name if isinstance(truth, Split) else "the qrels")
-    rankings = {
-        qid: _ordered(run.scores[qid], row, against=not semeval) for qid, row in labels.items()
-    }
-    tied = sum(_tie_matters(run.scores[qid], labels[qid], rankings[qid]) for qid in labels)
+    ranked: dict[str, list[int]] = {}
+    tied = 0
+    for qid, row in labels.items():
+        scores = run.scores[qid]
+        # Ties: non-relevant first, or in file order.
+        order = sorted(row, key=lambda cid: (-scores[cid], not semeval and row[cid]))
+        ranked[qid] = [row[cid] for cid in order]
+        tied += any(scores[a] == scores[b] and row[a] != row[b] for a, b in pairwise(order))
     if tied > TIES_ALLOWED * len(labels):
         rule = "by file order (SemEval's rule)" if semeval else "against the system"
         warnings.warn(
@@ -126,7 +130,6 @@ def evaluate(run: Run, truth: Split | Qrels, protocol: str = "trec") -> Scores:
             TieWarning,
             stacklevel=2,
         )
-    ranked = {qid: [labels[qid][cid] for cid in ranking] for qid, ranking in rankings.items()}
     cutoff = SEMEVAL_CUTOFF if semeval else None
     per_question = _measure({qid: flags[:cutoff] for qid, flags in ranked.items()})
     mean = {name: math.fsum(row.values()) / len(row) for name, row in per_question.items()}
@@ -171,16 +174,6 @@ def _check_same(run: Run, labels: Qrels, name: str) -> None:
             raise QaselError(
                 f"run {run.tag!r}: question {qid!r} has candidate {cid!r}, in {name} it has not"
             )
-
-
-def _ordered(scores: Mapping[str, float], labels: Mapping[str, int], against: bool) -> list[str]:
-    """Candidate ids, best first; ties non-relevant first (`against`), else in file order."""
-    return sorted(labels, key=lambda cid: (-scores[cid], against and labels[cid]))
-
-
-def _tie_matters(scores: Mapping[str, float], labels: Mapping[str, int], ranked: list[str]) -> bool:
-    """Whether candidates with different labels have the same score."""
-    return any(scores[a] == scores[b] and labels[a] != labels[b] for a, b in pairwise(ranked))
 
 
 def _measure(ranked: Mapping[str, list[int]]) -> dict[str, dict[str, float]]:

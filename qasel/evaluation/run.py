@@ -1,9 +1,10 @@
 """Runs (scores of a split's candidates) and qrels (labels), in the TREC forms of trec_eval."""
 
+import contextlib
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -11,6 +12,8 @@ from qasel.datasets.base import Split
 from qasel.datasets.lines import read_lines
 from qasel.errors import QaselError
 from qasel.files import FilePath, write_whole
+
+T = TypeVar("T")
 
 Qrels = Mapping[str, Mapping[str, int]]
 """Labels: question id → candidate id → relevance (larger than 0: relevant), in file order."""
@@ -35,28 +38,21 @@ class Run:
         for qid, row in self.scores.items():
             if not row:
                 raise QaselError(f"run {self.tag!r}: question {qid!r} has no candidates")
-            for cid, score in row.items():
-                if not math.isfinite(score):
-                    raise QaselError(
-                        f"run {self.tag!r}: question {qid!r}, candidate {cid!r}: "
-                        f"score {score!r} is not a finite number"
-                    )
-        if self.predicted is not None:
-            self._check_predicted(self.predicted)
-
-    def _check_predicted(self, predicted: Mapping[str, Mapping[str, int]]) -> None:
-        for qid in {**self.scores, **predicted}:
-            row, labels = self.scores.get(qid, {}), predicted.get(qid, {})
-            for cid in {**row, **labels}:
-                if cid not in labels:
-                    what = " has a score, but no predicted label"
-                elif cid not in row:
-                    what = " has a predicted label, but no score"
-                elif labels[cid] not in (0, 1):
-                    what = f": predicted label {labels[cid]!r} is not 0 or 1"
-                else:
-                    continue
-                raise QaselError(f"run {self.tag!r}: question {qid!r}, candidate {cid!r}{what}")
+        scores = _by_pair(self.scores)
+        labels = dict.fromkeys(scores, 0) if self.predicted is None else _by_pair(self.predicted)
+        for qid, cid in {**scores, **labels}:
+            score, label = scores.get((qid, cid)), labels.get((qid, cid))
+            if label is None:
+                what = " has a score, but no predicted label"
+            elif score is None:
+                what = " has a predicted label, but no score"
+            elif not math.isfinite(score):
+                what = f": score {score!r} is not a finite number"
+            elif label not in (0, 1):
+                what = f": predicted label {label!r} is not 0 or 1"
+            else:
+                continue
+            raise QaselError(f"run {self.tag!r}: question {qid!r}, candidate {cid!r}{what}")
 
     def __repr__(self) -> str:
         scored = sum(map(len, self.scores.values()))
@@ -143,20 +139,8 @@ class Run:
 
         Raises `QaselError` with file and line for a line that is not in the form.
         """
-        rows: dict[str, dict[str, float]] = {}
-        tag = None
-        for where, (qid, _, cid, _, score, line_tag) in _rows(path, "qid Q0 docid rank score tag"):
-            tag = tag or line_tag
-            try:
-                value = float(score)
-            except ValueError:
-                value = math.nan
-            if not math.isfinite(value):
-                raise QaselError(f"{where}: score {score!r} is not a finite number")
-            if cid in rows.setdefault(qid, {}):
-                raise QaselError(f"{where}: question {qid!r} has candidate {cid!r} twice")
-            rows[qid][cid] = value
-        return cls(rows, tag or "qasel")
+        scores, tag = _read(path, "qid Q0 docid rank score tag", 4, _finite)
+        return cls(scores, tag)
 
 
 def read_qrels(path: FilePath) -> dict[str, dict[str, int]]:
@@ -164,16 +148,7 @@ def read_qrels(path: FilePath) -> dict[str, dict[str, int]]:
 
     Raises `QaselError` with file and line for a line that is not in the form.
     """
-    qrels: dict[str, dict[str, int]] = {}
-    for where, (qid, _, cid, rel) in _rows(path, "qid 0 docid rel"):
-        try:
-            value = int(rel)
-        except ValueError:
-            raise QaselError(f"{where}: relevance {rel!r} is not a whole number") from None
-        if cid in qrels.setdefault(qid, {}):
-            raise QaselError(f"{where}: question {qid!r} has candidate {cid!r} twice")
-        qrels[qid][cid] = value
-    return qrels
+    return _read(path, "qid 0 docid rel", 3, _whole)[0]
 
 
 def write_qrels(split: Split, path: FilePath) -> None:
@@ -200,11 +175,44 @@ def _word(text: str, what: str) -> str:
     return text
 
 
-def _rows(path: FilePath, form: str) -> Iterator[tuple[str, list[str]]]:
-    """("file:line", columns) of each line that is not blank; refuses other numbers of columns."""
-    columns = len(form.split())
+def _by_pair(rows: Mapping[str, Mapping[str, T]]) -> dict[tuple[str, str], T]:
+    """(question id, candidate id) → value."""
+    return {(qid, cid): value for qid, row in rows.items() for cid, value in row.items()}
+
+
+def _read(
+    path: FilePath, form: str, column: int, convert: Callable[[str], T]
+) -> tuple[dict[str, dict[str, T]], str]:
+    """The values in a column of a TREC file, by question and candidate; the first line's last word.
+
+    `form` names the columns; the first is the question's id, the third the candidate's.
+    """
+    rows: dict[str, dict[str, T]] = {}
+    tag = ""
     for number, line in read_lines(path):
-        row = line.split()
-        if len(row) != columns:
-            raise QaselError(f"{path}:{number}: {len(row)} columns, not the {columns} of `{form}`")
-        yield f"{path}:{number}", row
+        where, fields = f"{path}:{number}", line.split()
+        if len(fields) != len(form.split()):
+            what = f"{len(fields)} columns, not the {len(form.split())} of `{form}`"
+            raise QaselError(f"{where}: {what}")
+        qid, cid, tag = fields[0], fields[2], tag or fields[-1]
+        if cid in rows.setdefault(qid, {}):
+            raise QaselError(f"{where}: question {qid!r} has candidate {cid!r} twice")
+        try:
+            rows[qid][cid] = convert(fields[column])
+        except ValueError as error:
+            raise QaselError(f"{where}: {error}") from None
+    return rows, tag
+
+
+def _finite(text: str) -> float:
+    with contextlib.suppress(ValueError):
+        if math.isfinite(value := float(text)):
+            return value
+    raise ValueError(f"score {text!r} is not a finite number")
+
+
+def _whole(text: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        raise ValueError(f"relevance {text!r} is not a whole number") from None

@@ -64,10 +64,6 @@ class Vocabulary:
         """Numbers of the tokens; raises `KeyError` for a word that was never added."""
         return [self._number[token] for token in tokens]
 
-    def numbers(self, text: str) -> list[int]:
-        """Numbers of a text's words; raises `KeyError` as `encode` does."""
-        return self.encode(tokenize(text))
-
     def numbers_of(self, texts: Sequence[str]) -> list[list[int]]:
-        """Numbers of many texts' words."""
-        return [self.numbers(text) for text in texts]
+        """Numbers of many texts' words; raises `KeyError` as `encode` does."""
+        return [self.encode(tokenize(text)) for text in texts]

@@ -245,8 +245,6 @@ HOSTILE = {
     "zip, absolute": zipped({"/tmp/evil": b""}),
     "zip, backslashes": zipped({"..\\evil": b""}),
     "zip, drive": zipped({"C:\\evil": b""}),
-    "zip, link": zip_link("../../evil"),
-    "zip, absolute link": zip_link("/etc/passwd"),
     "tar, dots": tarred(("ok", b"", FILE, ""), ("../evil", b"", FILE, "")),
     "tar, absolute": tarred(("/tmp/evil", b"", FILE, "")),
     "tar, link": tarred(("a/link", b"", LINK, "../../evil")),
@@ -261,6 +259,13 @@ def test_an_archive_that_leads_out_is_refused_before_anything_is_written(tmp_pat
     with pytest.raises(QaselError, match="refused"):
         unpack(tmp_path / "pack", tmp_path / "in" / "here")
     assert files_below(tmp_path) == ["pack"]
+
+
+def test_a_zip_makes_no_links(tmp_path):
+    (tmp_path / "pack").write_bytes(zip_link("/etc/passwd"))
+    link = unpack(tmp_path / "pack", tmp_path / "out")["link"]
+    assert not link.is_symlink()
+    assert link.read_text() == "/etc/passwd"
 
 
 @pytest.mark.parametrize("mode", ["w", "w:gz", "w:bz2"])

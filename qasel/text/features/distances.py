@@ -12,6 +12,7 @@ from joblib import Memory
 from scipy.sparse import csr_array
 from sklearn.feature_extraction.text import TfidfTransformer
 
+from qasel.datasets.registry import unknown
 from qasel.errors import QaselError
 from qasel.text.tokens import content_words, tokenize
 from qasel.text.vectors import Vectors
@@ -73,26 +74,22 @@ def distances_by_name(
 
     Raises `QaselError` for an unknown name, and where `distances` does.
     """
-    if unknown := [name for name in names if name not in COLUMN]:
-        raise QaselError(f"unknown distance {unknown[0]!r}; known: {', '.join(COLUMN)}")
-    compute = memory.cache(_table, ignore=["vectors"])
+    if strange := [name for name in names if name not in COLUMN]:
+        raise QaselError(unknown("distance", strange[0], COLUMN))
     known = tuple(corpus) if is_tfidf(names) else None
-    identity = (vectors.name, vectors.matrix)  # quicker to compare than `vectors`
-    table = compute(sides, identity, known, words, trigrams, VERSION, vectors=vectors)
+    table = memory.cache(_table)(VERSION, sides, vectors, known, words, trigrams)
     return table[:, [COLUMN[name] for name in names]]
 
 
 def _table(
+    version: int,
     sides: Sides,
-    identity: tuple[str, np.ndarray],
+    vectors: Vectors,
     corpus: tuple[str, ...] | None,
     words: str,
     trigrams: str,
-    version: int,
-    *,
-    vectors: Vectors,
 ) -> np.ndarray:
-    """`distances` under all that its result depends on: what is cached."""
+    """`distances` of one version: what is cached."""
     return distances(*sides, vectors, corpus, words=words, trigrams=trigrams)
 
 
@@ -186,7 +183,7 @@ def counts_of(
     """
     for what, name, known in (("words", words, WORDS), ("trigrams", trigrams, TRIGRAMS)):
         if name not in known:
-            raise QaselError(f"unknown {what} {name!r}; known: {', '.join(known)}")
+            raise QaselError(unknown(what, name, known))
     bags = [WORDS[words](text) for text in texts]
     vocabulary, counts = _counted(bags)
     if trigrams == "words":

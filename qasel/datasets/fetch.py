@@ -52,7 +52,7 @@ def fetch(name: str, data_dir: FilePath | None = None, *, progress: bool = False
         )
     named = data_dir or os.environ.get("QASEL_DATA")
     home = (Path(named) if named else data_dirs()[-1]) / known.folder
-    kept = known.archive in known.files  # not unpacked
+    kept = known.url.rsplit("/", 1)[-1] in known.files  # not unpacked
     manual = (
         f"try again later, or fetch it by hand, {'put' if kept else 'unpack'} it into "
         f"{home}, then run `qasel data check {known.name}`"

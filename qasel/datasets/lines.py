@@ -23,19 +23,16 @@ def read_contents(path: FilePath) -> bytes:
 
     Raises `QaselError` for a file that is missing, not readable, or broken gzip.
     """
-    path = Path(path)
     try:
-        data = path.read_bytes()
-        # Looking at the bytes, not the name, also reads a file whose `.gz` was lost or left on.
-        if data.startswith(b"\x1f\x8b"):
-            data = gzip.decompress(data)
+        data = Path(path).read_bytes()
+        # By the bytes, not the name: a file's `.gz` may have been lost or left on.
+        return gzip.decompress(data) if data.startswith(b"\x1f\x8b") else data
     except FileNotFoundError:
         raise QaselError(f"{path}: no such file") from None
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
         raise QaselError(f"{path}: broken gzip file ({error}); get it anew") from None
     except OSError as error:
         raise QaselError(f"{path}: cannot be read: {error.strerror or error}") from None
-    return data
 
 
 def read_text(path: FilePath) -> str:
@@ -184,9 +181,8 @@ def group_rows(path: FilePath, name: str, rows: Iterable[Row], *, blank: bool = 
         if first.question != row.question:
             raise QaselError(f"{where}: question id {qid!r} stands for two different texts")
         if row.text is None:
-            raise QaselError(
-                f"{where}: question {qid!r} has no candidate here; add one, or take it out"
-            )
+            what = f"question {qid!r} has no candidate here; add one, or take it out"
+            raise QaselError(f"{where}: {what}")
         if not blank and not row.text.strip():
             raise QaselError(f"{where}: a candidate of question {qid!r} has no text")
         place = len(candidates)
@@ -199,13 +195,8 @@ def group_rows(path: FilePath, name: str, rows: Iterable[Row], *, blank: bool = 
         candidates[cid] = Candidate(cid, row.text, row.label, place)
     if not questions:
         raise QaselError(f"{path}: no questions with candidates in the file")
-    return Split(
-        name,
-        tuple(
-            Question(qid, first.question, tuple(candidates.values()))
-            for qid, first, candidates in questions.values()
-        ),
-    )
+    lists = questions.values()
+    return Split(name, tuple(Question(qid, row.question, (*c.values(),)) for qid, row, c in lists))
 
 
 def _check_id(where: str, what: str, identity: str | None) -> None:

@@ -74,10 +74,9 @@ def load_dataset(
         folder = Path(text)
         files = _folder(folder)
         splits = [split.where(KEEP[kept]) for split in files.values()]
-        notes = tuple(oddities(folder, files))
-        return _dataset(folder.resolve().name, kept, splits, notes=notes)
-    if text.startswith("glove.") or text not in COLLECTIONS:
-        loadable = {key: value for key, value in COLLECTIONS.items() if value.protocols}
+        return _dataset(folder.resolve().name, kept, splits, notes=tuple(oddities(folder, files)))
+    if text not in COLLECTIONS or text.startswith("glove."):
+        loadable = [key for key, known in COLLECTIONS.items() if known.protocols]
         raise QaselError(f"{unknown('data set', text, loadable)}, or a path to a folder")
     known = COLLECTIONS[text]
     if not known.protocols:
@@ -98,12 +97,11 @@ def full_name(dataset: str) -> str:
     So that runs on two folders are two data sets, whatever they are called from where one is.
     A protocol may follow, as in `own/answered`; a folder of that name goes before it.
     """
-    if dataset not in COLLECTIONS and Path(dataset).is_dir():
-        return str(Path(dataset).resolve())
+    if Path(dataset).is_dir():
+        return full_path(dataset)
     folder, slash, protocol = dataset.rpartition("/")
-    if folder and protocol in QUESTION_PROTOCOLS:
-        return full_name(folder) + slash + protocol
-    return dataset
+    own = folder and protocol in QUESTION_PROTOCOLS
+    return full_name(folder) + slash + protocol if own else dataset
 
 
 def full_path(name: str) -> str:
@@ -129,9 +127,8 @@ def _collection(
 
 def _state(folders: Iterable[Path]) -> tuple[object, ...]:
     """Names, times and sizes of the files in some folders: another when one of them changes."""
-    entries = (entry for folder in folders if folder.is_dir() for entry in os.scandir(folder))
     states = []
-    for entry in entries:
+    for entry in (entry for folder in folders if folder.is_dir() for entry in os.scandir(folder)):
         with contextlib.suppress(OSError):  # gone meanwhile
             states.append((entry.path, entry.stat().st_mtime_ns, entry.stat().st_size))
     return tuple(states)
@@ -191,9 +188,8 @@ def _folder(folder: Path) -> dict[Path, Split]:
         raise QaselError(f"{folder}: no such folder{hint}")
     splits: dict[Path, Split] = {}
     for name in SPLITS:
-        names = [f"{name}{suffix}" for suffix in (".tsv", *JSON_SUFFIXES)]
-        paths = [folder / (plain + gz) for plain in names for gz in ("", ".gz")]
-        there = [path for path in paths if path.is_file()]
+        names = [name + suffix + gz for suffix in (".tsv", *JSON_SUFFIXES) for gz in ("", ".gz")]
+        there = [folder / name for name in names if (folder / name).is_file()]
         if len(there) > 1:
             raise QaselError(f"{folder}: {there[0].name} and {there[1].name}: keep only one")
         splits |= {path: read_questions(path, name) for path in there}

@@ -52,11 +52,6 @@ class Collection(BaseModel, frozen=True, extra="forbid"):
     wider: dict[str, tuple[str, ...]] = {}
 
     @property
-    def archive(self) -> str:
-        """The name of the file at `url`."""
-        return self.url.rsplit("/", 1)[-1]
-
-    @property
     def origin(self) -> str:
         """Where it comes from, under which licence, and what to cite."""
         return f"{self.source}. Licence: {self.licence}. Cite: {self.citation}."

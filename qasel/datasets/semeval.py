@@ -69,42 +69,28 @@ class Subtask(BaseModel, frozen=True):
         return self.labels[label]
 
 
-A, B = (
-    Subtask(letter=letter, **fields)
-    for letter, fields in tomllib.loads(
-        Path(__file__).with_suffix(".toml").read_text(encoding="utf-8")
-    ).items()
-)
+class Tag(BaseModel, frozen=True):
+    """An element of the XML: `parents` are those it may stand in, more than once if `repeated`.
+
+    `id` and `label` are its attributes with the id and the label, `holds` what it must hold.
+    """
+
+    parents: tuple[str, ...]
+    id: str = ""
+    label: str = ""
+    holds: str = ""
+    repeated: bool = False
+
+
+_KNOWN = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+A, B = (Subtask(letter=letter, **_KNOWN[letter]) for letter in "AB")
+TAGS = {tag: Tag(**fields) for tag, fields in _KNOWN["tags"].items()}
 
 HIDDEN = (None, "", "?")
 """What stands for the label where a file is a task's input, without the gold."""
 
 SKIP = "SubtaskA_Skip_Because_Same_As_RelQuestion_ID"
 """The attribute of a thread that repeats an earlier one of the release."""
-
-PARENTS: dict[str, tuple[str, ...]] = {
-    "xml": ("",),
-    "OrgQuestion": ("xml",),
-    "OrgQSubject": ("OrgQuestion",),
-    "OrgQBody": ("OrgQuestion",),
-    "Thread": ("xml", "OrgQuestion"),
-    "RelQuestion": ("Thread",),
-    "RelQSubject": ("RelQuestion",),
-    "RelQBody": ("RelQuestion",),
-    "RelComment": ("Thread",),
-    "RelCText": ("RelComment",),
-}
-"""Element → those that it may stand in."""
-
-REPEATED = ("OrgQuestion", "Thread", "RelComment")
-"""Elements that may stand in another more than once."""
-
-IDS = {"OrgQuestion": "ORGQ_ID", "RelQuestion": "RELQ_ID", "RelComment": "RELC_ID"}
-LABELS = {"RelQuestion": "RELQ_RELEVANCE2ORGQ", "RelComment": "RELC_RELEVANCE2RELQ"}
-"""Elements → their attributes with the id, and with the label."""
-
-REQUIRED = {"OrgQuestion": "Thread", "Thread": "RelQuestion", "RelComment": "RelCText"}
-"""Element → what it must hold."""
 
 
 def read_xml(path: FilePath, task: Subtask) -> tuple[list[Row], list[str]]:
@@ -148,17 +134,17 @@ def _question(thread: Element) -> Element:
 def _row(path: FilePath, task: Subtask, block: int, question: Element, post: Element) -> Row:
     """A candidate, a comment or a related question; `block` is the number of its list."""
     line = int(post.get("line", ""))
-    identity, given = post.get(IDS[post.tag]), post.get(LABELS[post.tag])
+    identity, given = post.get(TAGS[post.tag].id), post.get(TAGS[post.tag].label)
     label = None
     if given is not None and given not in HIDDEN:
         label = task.relevant(f"{path}:{line}", identity, given)
-    qid = question.get(IDS[question.tag])
+    qid = question.get(TAGS[question.tag].id)
     return Row(line, _words_of(question), _words_of(post), label, qid, identity, block)
 
 
 def _words_of(post: Element) -> str:
     """Subject and body, or the comment; runs of white space are one blank."""
-    texts = [child.text or "" for child in post if child.tag not in REPEATED]
+    texts = [child.text or "" for child in post if not TAGS[child.tag].repeated]
     return " ".join(" ".join(texts).split())
 
 
@@ -186,19 +172,20 @@ def parse(path: FilePath) -> Element:
 
     def start(tag: str, attributes: dict[str, str]) -> None:
         # Strict, since an element passed over would be a post or a text lost unseen.
-        parent = stack[-1]
-        again = tag not in REPEATED and parent.find(tag) is not None
-        if parent.tag not in PARENTS.get(tag, ()) or again:
+        parent, known = stack[-1], TAGS.get(tag, Tag(parents=()))
+        again = not known.repeated and parent.find(tag) is not None
+        if parent.tag not in known.parents or again:
             fail(f"<{tag}> is out of place; not a file of SemEval Task 3")
-        if tag in IDS and IDS[tag] not in attributes:
-            fail(f"<{tag}> without {IDS[tag]}")
+        if known.id and known.id not in attributes:
+            fail(f"<{tag}> without {known.id}")
         stack.append(SubElement(parent, tag, attributes, line=str(parser.CurrentLineNumber)))
 
     def end(tag: str) -> None:
         element = stack.pop()
-        if tag in REQUIRED and element.find(REQUIRED[tag]) is None:
-            identity = f" {element.get(IDS[tag])!r}" if tag in IDS else ""
-            fail(f"<{tag}>{identity} without a <{REQUIRED[tag]}>")
+        known = TAGS[tag]
+        if known.holds and element.find(known.holds) is None:
+            identity = f" {element.get(known.id)!r}" if known.id else ""
+            fail(f"<{tag}>{identity} without a <{known.holds}>")
 
     def words(text: str) -> None:
         stack[-1].text = (stack[-1].text or "") + text
@@ -374,8 +361,10 @@ def _labelled(
         if (row.question_id, row.id) not in gold:
             what = f"{gold_path} has no label of {task.candidate} {row.id!r}"
             raise QaselError(f"{path}:{row.line}: {what}")
-    labels = (gold[row.question_id, row.id] if row.label is None else row.label for row in rows)
-    return [row._replace(label=label) for row, label in zip(rows, labels, strict=True)]
+    return [
+        row._replace(label=gold[row.question_id, row.id]) if row.label is None else row
+        for row in rows
+    ]
 
 
 def _words(text: str) -> str:

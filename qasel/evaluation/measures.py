@@ -11,18 +11,18 @@ import ir_measures
 import numpy as np
 
 from qasel.datasets.base import Split
+from qasel.datasets.registry import unknown
 from qasel.errors import QaselError
 from qasel.evaluation.run import Qrels, Run
 
 MEASURES = {"map": ir_measures.AP, "mrr": ir_measures.RR, "p1": ir_measures.P @ 1}
 NAMES = {"map": "MAP", "mrr": "MRR", "p1": "P@1", "avgrec": "AvgRec", "acc": "accuracy"}
-PROTOCOLS = ("trec", "semeval")
-SEMEVAL_CUTOFF = 10
-RULES = {
+PROTOCOLS = {
     "trec": "broken against the system",
     "semeval": "in file order; the ten best only, as SemEval has it",
 }
-"""What becomes of ties, and of what stands far down, in words."""
+"""Convention → what becomes of ties, and of what stands far down, in words."""
+SEMEVAL_CUTOFF = 10
 TIES_ALLOWED = 0.1
 """Share of questions with a tie that matters above which `evaluate` warns."""
 
@@ -89,7 +89,7 @@ class Scores:
     def _counts(self) -> str:
         return (
             f"{self.questions} questions, {self.unanswered} without an answer, "
-            f"{self.tied} with ties that matter, {RULES[self.protocol]}"
+            f"{self.tied} with ties that matter, {PROTOCOLS[self.protocol]}"
         )
 
 
@@ -107,8 +107,7 @@ def evaluate(run: Run, truth: Split | Qrels, protocol: str = "trec") -> Scores:
     and for a label that is not known.
     """
     if protocol not in PROTOCOLS:
-        known = " or ".join(PROTOCOLS)
-        raise QaselError(f"unknown protocol {protocol!r} for measuring; give {known}")
+        raise QaselError(unknown("protocol", protocol, PROTOCOLS))
     labels = _labels(truth)
     if not labels:
         raise QaselError("nothing to measure: there is no question")
@@ -135,10 +134,8 @@ def evaluate(run: Run, truth: Split | Qrels, protocol: str = "trec") -> Scores:
     mean = {name: math.fsum(row.values()) / len(row) for name, row in per_question.items()}
     if semeval:
         mean["avgrec"] = _average_recall(list(ranked.values()))
-    if run.predicted is not None:
-        agree = [
-            run.predicted[q][c] == label for q, row in labels.items() for c, label in row.items()
-        ]
+    if (given := run.predicted) is not None:
+        agree = [given[q][c] == label for q, row in labels.items() for c, label in row.items()]
         mean["acc"] = sum(agree) / len(agree)
     unanswered = sum(not any(flags) for flags in ranked.values())
     return Scores(per_question, mean, len(labels), unanswered, tied, protocol, run.tag)
@@ -159,21 +156,19 @@ def _labels(truth: Split | Qrels) -> dict[str, dict[str, int]]:
 def _check_same(run: Run, labels: Qrels, name: str) -> None:
     """Raise `QaselError` unless run and labels have the same questions and candidates."""
     hint = "measure on what was ranked, or cut the run with `run.only(split)`"
-    for qid in run.scores:
+    for qid in {**run.scores, **labels}:
         if qid not in labels:
             raise QaselError(f"run {run.tag!r} has question {qid!r}, {name} has not; {hint}")
-    for qid, row in labels.items():
         if qid not in run.scores:
             rank = "rank those questions too, or leave out what is not to be measured"
             raise QaselError(f"run {run.tag!r} lacks question {qid!r} of {name}; {rank}")
-        scores = run.scores[qid]
-        if scores.keys() != row.keys():
-            for cid in row.keys() - scores.keys():
-                raise QaselError(f"run {run.tag!r} lacks candidate {cid!r} of question {qid!r}")
-            cid = min(scores.keys() - row.keys())
-            raise QaselError(
-                f"run {run.tag!r}: question {qid!r} has candidate {cid!r}, in {name} it has not"
-            )
+        ranked, known = run.scores[qid].keys(), labels[qid].keys()
+        if missing := known - ranked:
+            what = f"lacks candidate {min(missing)!r} of question {qid!r}"
+            raise QaselError(f"run {run.tag!r} {what}")
+        if more := ranked - known:
+            what = f"question {qid!r} has candidate {min(more)!r}, in {name} it has not"
+            raise QaselError(f"run {run.tag!r}: {what}")
 
 
 def _measure(ranked: Mapping[str, list[int]]) -> dict[str, dict[str, float]]:

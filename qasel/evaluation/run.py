@@ -1,6 +1,5 @@
 """Runs (scores of a split's candidates) and qrels (labels), in the TREC forms of trec_eval."""
 
-import contextlib
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -139,30 +138,15 @@ class Run:
 
         Raises `QaselError` with file and line for a line that is not in the form.
         """
-        scores, tag = _read(path, "qid Q0 docid rank score tag", 4, _finite)
-        return cls(scores, tag)
+        return cls(*_read(path, "qid Q0 docid rank score tag", "score", _finite))
 
 
 def read_qrels(path: FilePath) -> dict[str, dict[str, int]]:
-    """Read TREC qrels `qid 0 docid rel`, gzipped or not, in file order.
+    """Read TREC qrels `qid 0 docid relevance`, gzipped or not, in file order.
 
     Raises `QaselError` with file and line for a line that is not in the form.
     """
-    return _read(path, "qid 0 docid rel", 3, _whole)[0]
-
-
-def write_qrels(split: Split, path: FilePath) -> None:
-    """Write a split's labels as TREC qrels, candidates by their place in the source file.
-
-    Raises `QaselError` for an id with blanks and for a label that is not known.
-    """
-    lines = []
-    for question in split:
-        name = _word(question.id, "question id")
-        question.labels  # noqa: B018  # refuses unknown labels
-        for candidate in sorted(question.candidates, key=lambda candidate: candidate.place):
-            lines.append(f"{name} 0 {_word(candidate.id, 'candidate id')} {candidate.label}\n")
-    write_whole(path, "".join(lines))
+    return _read(path, "qid 0 docid relevance", "relevance", int)[0]
 
 
 def _word(text: str, what: str) -> str:
@@ -181,38 +165,31 @@ def _by_pair(rows: Mapping[str, Mapping[str, T]]) -> dict[tuple[str, str], T]:
 
 
 def _read(
-    path: FilePath, form: str, column: int, convert: Callable[[str], T]
+    path: FilePath, form: str, column: str, convert: Callable[[str], T]
 ) -> tuple[dict[str, dict[str, T]], str]:
-    """The values in a column of a TREC file, by question and candidate; the first line's last word.
+    """Question id → candidate id → value in `column` of a TREC file; the first line's last word.
 
-    `form` names the columns; the first is the question's id, the third the candidate's.
+    `form` names all columns; `convert` raises `ValueError` for a text that is no value.
     """
+    names = form.split()
     rows: dict[str, dict[str, T]] = {}
     tag = ""
     for number, line in read_lines(path):
         where, fields = f"{path}:{number}", line.split()
-        if len(fields) != len(form.split()):
-            what = f"{len(fields)} columns, not the {len(form.split())} of `{form}`"
-            raise QaselError(f"{where}: {what}")
-        qid, cid, tag = fields[0], fields[2], tag or fields[-1]
+        if len(fields) != len(names):
+            raise QaselError(f"{where}: {len(fields)} columns, not the {len(names)} of `{form}`")
+        qid, cid, text, tag = fields[0], fields[2], fields[names.index(column)], tag or fields[-1]
         if cid in rows.setdefault(qid, {}):
             raise QaselError(f"{where}: question {qid!r} has candidate {cid!r} twice")
         try:
-            rows[qid][cid] = convert(fields[column])
-        except ValueError as error:
-            raise QaselError(f"{where}: {error}") from None
+            rows[qid][cid] = convert(text)
+        except ValueError:
+            kind = "whole" if convert is int else "finite"
+            raise QaselError(f"{where}: {column} {text!r} is not a {kind} number") from None
     return rows, tag
 
 
 def _finite(text: str) -> float:
-    with contextlib.suppress(ValueError):
-        if math.isfinite(value := float(text)):
-            return value
-    raise ValueError(f"score {text!r} is not a finite number")
-
-
-def _whole(text: str) -> int:
-    try:
-        return int(text)
-    except ValueError:
-        raise ValueError(f"relevance {text!r} is not a whole number") from None
+    if math.isfinite(value := float(text)):
+        return value
+    raise ValueError(text)

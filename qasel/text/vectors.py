@@ -135,10 +135,8 @@ def _read(name: str, path: Path, keep: frozenset[str] | None) -> Vectors:
 
 def full_vectors_name(name: str) -> str:
     """The name of a set of vectors as it is, or the whole path of a file of one's own."""
-    file = Path(name.removesuffix(CONTEXTS))
-    if not _is_own(file):
-        return name
-    return str(file.resolve()) + name[len(name.removesuffix(CONTEXTS)) :]
+    file = name.removesuffix(CONTEXTS)
+    return str(Path(file).resolve()) + name[len(file) :] if _is_own(Path(file)) else name
 
 
 def _is_own(file: Path) -> bool:

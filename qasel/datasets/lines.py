@@ -4,8 +4,7 @@ import csv
 import gzip
 import io
 import zlib
-from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
-from itertools import takewhile
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
@@ -63,23 +62,17 @@ def read_lines(path: FilePath, *, blank: bool = False) -> Iterator[tuple[int, st
             yield number, line.removesuffix("\r")
 
 
-def read_fields(
-    path: FilePath, columns: int = 0, optional: Collection[str] = ()
-) -> Iterator[tuple[int, list[str]]]:
+def read_fields(path: FilePath, columns: int = 0) -> Iterator[tuple[int, list[str]]]:
     """Number (from 1) and tab-separated fields of each line; fields are never quoted.
 
-    There are `columns` of them, by default as many as the first line, a header, has. A line may
-    lack those at the end whose names are `optional`.
+    There are `columns` of them, by default as many as the first line, a header, has.
     Raises `QaselError`, with file and line, for another number of fields, and for what
     `read_lines` raises.
     """
-    least = columns
     for number, line in read_lines(path):
         fields = line.split("\t")
-        if not columns:
-            columns = len(fields)
-            least = columns - len([*takewhile(optional.__contains__, reversed(fields))])
-        if not least <= len(fields) <= columns:
+        columns = columns or len(fields)
+        if len(fields) != columns:
             what = f"{len(fields)} fields, expected {columns}"
             raise QaselError(f"{path}:{number}: {what} (set apart by tabs, without quotes)")
         yield number, fields

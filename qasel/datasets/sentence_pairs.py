@@ -59,15 +59,11 @@ ENTAILMENT = ("entailment", "neutral", "contradiction")
 UNDECIDED = "-"
 """Stands for the label where the annotators did not agree on one."""
 
-OFFICIAL = ("multinli_1.0_train.jsonl", "multinli_1.0_train.txt")
+OFFICIAL = "multinli_1.0_train.jsonl"
 SAMPLE = "mnli-train-20k-tokenised.tsv"
+SAMPLE_COLUMNS = ("premise", "hypothesis", "gold_label")
 MNLI_PUBLISHED = 392_702
 """Pairs of the official training set."""
-
-COLUMNS = ("sentence1", "sentence2", "gold_label")
-SAMPLE_COLUMNS = ("premise", "hypothesis", "gold_label")
-ANNOTATORS = ("label1", "label2", "label3", "label4", "label5")
-"""Last columns of the official table; a line ends after the last label that was given."""
 
 
 class _Line(BaseModel):
@@ -82,10 +78,11 @@ def read_multinli(known: Collection, folders: Sequence[Path]) -> PairTask:
     Raises `QaselError` for no file at all, and, with file and line, for an unknown label, a
     text or label that is missing, and what `read_fields` and `read_json_lines` raise.
     """
-    path = find(folders, *OFFICIAL) or find(folders, SAMPLE)
-    path = path or known.missing("train", (*OFFICIAL, SAMPLE))
+    path = find(folders, OFFICIAL) or find(folders, SAMPLE)
+    path = path or known.missing("train", (OFFICIAL, SAMPLE))
+    sample = path.name.startswith(SAMPLE)
     pairs, undecided = [], 0
-    for line, (premise, hypothesis, label) in _rows(path):
+    for line, (premise, hypothesis, label) in _sample_rows(path) if sample else _rows(path):
         if label == UNDECIDED:
             undecided += 1
             continue
@@ -96,7 +93,7 @@ def read_multinli(known: Collection, folders: Sequence[Path]) -> PairTask:
     if not pairs:
         raise QaselError(f"{path}: no pairs with a label in the file")
     notes = []
-    if path.name.startswith(SAMPLE):
+    if sample:
         blanks = "words and punctuation set apart by blanks"
         notes.append(f"a sample, {len(pairs)} of {MNLI_PUBLISHED} pairs, {blanks}")
     elif len(pairs) + undecided != MNLI_PUBLISHED:
@@ -108,16 +105,16 @@ def read_multinli(known: Collection, folders: Sequence[Path]) -> PairTask:
 
 def _rows(path: Path) -> Iterator[tuple[int, tuple[str, ...]]]:
     """Line, and premise, hypothesis and label of each pair."""
-    if path.name.removesuffix(".gz") == OFFICIAL[0]:
-        for number, pair in read_json_lines(path, _Line):
-            yield number, (pair.sentence1, pair.sentence2, pair.gold_label)
-        return
-    columns = SAMPLE_COLUMNS if path.name.startswith(SAMPLE) else COLUMNS
-    lines = read_fields(path, optional=ANNOTATORS)
+    for number, pair in read_json_lines(path, _Line):
+        yield number, (pair.sentence1, pair.sentence2, pair.gold_label)
+
+
+def _sample_rows(path: Path) -> Iterator[tuple[int, tuple[str, ...]]]:
+    """The same of the sample."""
+    lines = read_fields(path)
     number, names = next(lines)
-    for column in columns:
+    for column in SAMPLE_COLUMNS:
         if names.count(column) != 1:
             raise QaselError(f"{path}:{number}: not one column {column!r} in the header, by tabs")
-    places = [names.index(column) for column in columns]
     for number, fields in lines:
-        yield number, tuple(fields[place] for place in places)
+        yield number, tuple(fields[names.index(column)] for column in SAMPLE_COLUMNS)

@@ -41,10 +41,9 @@ def stems(text: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=50_000)
 def content_stems(text: str) -> tuple[str, ...]:
-    """The stems of `content_words`: without stop words and punctuation.
+    """The stems of `content_words`, of which alone Barrón-Cedeño et al. (2016) take similarities.
 
-    Barrón-Cedeño et al. (2016) take their similarities of these alone; here features are computed
-    of both, which ranks better on TREC-QA (docs/notes/latent-structured.md).
+    Features of both rank better on TREC-QA (docs/notes/latent-structured.md).
     """
     return tuple(map(_stem, content_words(text)))
 
@@ -99,9 +98,8 @@ def greedy_string_tiling(question: Sequence[str], candidate: Sequence[str]) -> f
     """Words covered by tiles, by the shorter text's length (Wise 1996).
 
     A tile is a run of at least `SHORTEST_TILE` words that both texts have; the longest is laid
-    first, and no word lies under two. Among equally long ones the first in the question wins,
-    so that swapping the texts may give another tiling. Moved blocks count in full, unlike in
-    the longest common subsequence.
+    first (of equally long ones the first in the question), and no word lies under two. Moved
+    blocks count in full, unlike in the longest common subsequence.
     """
     left: list[str | int] = [*question]
     right: list[str | int] = [*candidate]
@@ -124,12 +122,11 @@ def _longest_match(question: Sequence, candidate: Sequence) -> Match:
 
 
 def documents(corpus: Split | tuple[str, ...] | FilePath) -> tuple[str, ...]:
-    """The different documents of a corpus.
+    """The different documents of a corpus, which a tuple holds already.
 
-    Of a split: a question's candidates, in the order of the file, are one document (WikiQA's
-    are the sentences of one article). A tuple holds them already. Of a path: each line of a
-    file, or each `.txt` file in a folder and those below; gzipped ones are read too. Raises
-    `QaselError` for a path that is missing or without text.
+    Of a split: a question's candidates, in the order of the file, are one (WikiQA's are the
+    sentences of one article). Of a path: each line of a file, or each `.txt` file in a folder and
+    those below, gzipped or not. Raises `QaselError` for a path that is missing or without text.
     """
     if isinstance(corpus, tuple):
         found = list(corpus)
@@ -202,12 +199,9 @@ OF_WORDS = (
     greedy_string_tiling,
 )
 """Compared by all words, and once more by content words alone (see `content_stems`)."""
-CONTENT = "content_"
 NAMES = (
-    *(feature.__name__ for feature in OF_WORDS),
-    *(CONTENT + feature.__name__ for feature in OF_WORDS),
-    "ptk",
-    "esa",
+    *(kind + feature.__name__ for kind in ("", "content_") for feature in OF_WORDS),
+    *("ptk", "esa"),
 )
 """The features, in the order of the columns."""
 

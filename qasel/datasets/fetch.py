@@ -16,8 +16,6 @@ from qasel.errors import QaselError
 from qasel.files import FilePath
 from qasel.locations import data_dirs
 
-_TIMEOUT = (15, 60)  # seconds to connect, and between two pieces
-
 
 @dataclass(frozen=True)
 class FileCheck:
@@ -35,12 +33,11 @@ class FileCheck:
 def fetch(name: str, data_dir: FilePath | None = None, *, progress: bool = False) -> list[Path]:
     """Download a collection into `data_dir` (else `$QASEL_DATA`, else the user's cache).
 
-    A download that breaks off, or whose checksum is wrong, leaves nothing behind. Nothing is
-    downloaded when the files are there already. Returns the paths of the main files.
+    Returns the paths of the main files; what is there already is not downloaded. A download that
+    breaks off, or whose checksum is wrong, leaves nothing behind.
 
-    Raises `QaselError` for an unknown collection, one that no download is known
-    for, a source that cannot be reached (telling the manual way), a wrong
-    checksum and a broken or hostile archive.
+    Raises `QaselError` for an unknown collection or one without a download, a source that cannot
+    be reached (telling the manual way), a wrong checksum and a broken or hostile archive.
     """
     known = collection(name)
     if known.name == "sample":
@@ -98,7 +95,8 @@ def download(
     import requests
 
     pooch.get_logger().setLevel("WARNING")
-    getter = pooch.HTTPDownloader(progressbar=progress and sys.stderr.isatty(), timeout=_TIMEOUT)
+    patience = (15, 60)  # seconds to connect, and between two pieces
+    getter = pooch.HTTPDownloader(progressbar=progress and sys.stderr.isatty(), timeout=patience)
     try:
         return Path(pooch.retrieve(url, hash_, url.rsplit("/", 1)[-1], folder, downloader=getter))
     except requests.RequestException as error:
@@ -124,8 +122,8 @@ def unpack(archive: Path, folder: Path) -> dict[str, Path]:
 
     Names leave a folder out that holds all the rest. Links and what macOS adds have none.
 
-    Raises `QaselError`, before anything is written, for a member with an
-    absolute path or `..`, or a link that leads out; and for a broken archive.
+    Raises `QaselError`, before anything is written, for a member or link that leads out of the
+    folder; and for a broken archive.
     """
     folder.mkdir(parents=True, exist_ok=True)
     try:
@@ -193,7 +191,6 @@ def _status(path: Path, sha256: str | None) -> str:
     if sha256 is None:
         return "present"
     try:
-        # Of the uncompressed contents.
         return "ok" if hashlib.sha256(read_contents(path)).hexdigest() == sha256 else "wrong sha256"
     except QaselError:
         return "unreadable"

@@ -52,10 +52,7 @@ def read_text(path: FilePath) -> str:
 
 
 def read_lines(path: FilePath, *, blank: bool = False) -> Iterator[tuple[int, str]]:
-    """Number (from 1) and text of each line, without CR and LF; blank ones only if asked for.
-
-    Raises `QaselError` for what `read_text` raises.
-    """
+    """Number (from 1) and text of each line, without CR and LF; blank ones only if asked for."""
     # Not `splitlines`: a sentence may hold U+2028 and other signs that it takes for line ends.
     for number, line in enumerate(read_text(path).split("\n"), start=1):
         if blank or line.strip():
@@ -65,9 +62,8 @@ def read_lines(path: FilePath, *, blank: bool = False) -> Iterator[tuple[int, st
 def read_fields(path: FilePath, columns: int = 0) -> Iterator[tuple[int, list[str]]]:
     """Number (from 1) and tab-separated fields of each line; fields are never quoted.
 
-    There are `columns` of them, by default as many as the first line, a header, has.
-    Raises `QaselError`, with file and line, for another number of fields, and for what
-    `read_lines` raises.
+    Raises `QaselError`, with file and line, where there are not `columns` of them, by default as
+    many as the first line, a header, has.
     """
     for number, line in read_lines(path):
         fields = line.split("\t")
@@ -81,8 +77,7 @@ def read_fields(path: FilePath, columns: int = 0) -> Iterator[tuple[int, list[st
 def read_json_lines(path: FilePath, model: type[Model]) -> Iterator[tuple[int, Model]]:
     """Number (from 1) of each line of a JSONL file, and the line as a pydantic model.
 
-    Raises `QaselError`, with file and line, for a line that is not JSON or not such a model, and
-    for what `read_lines` raises.
+    Raises `QaselError`, with file and line, for a line that is not JSON or not such a model.
     """
     for number, line in read_lines(path):
         try:
@@ -95,11 +90,10 @@ def read_json_lines(path: FilePath, model: type[Model]) -> Iterator[tuple[int, M
 
 
 def read_csv(path: FilePath, columns: Sequence[str]) -> Iterator[tuple[int, list[str]]]:
-    """Line (from 1) on which it begins, and fields, of each record of a CSV file with a header.
+    """Line (from 1) on which it begins, and fields (which may be quoted), of each CSV record.
 
-    Fields may be quoted, and then hold commas and line breaks.
     Raises `QaselError`, with file and line, for a header other than `columns`, a wrong number of
-    fields and broken quoting; also what `read_text` raises.
+    fields and broken quoting.
     """
     records = csv.reader(io.StringIO(read_text(path), newline=""), strict=True)
     line = 1
@@ -140,11 +134,9 @@ def group_rows(path: FilePath, name: str, rows: Iterable[Row], *, blank: bool = 
     `q1`, `q2`, … A candidate without an id gets QUESTION-PLACE. `blank` allows
     candidates without words, which keep label and place.
 
-    Raises `QaselError`, with file and line, for a blank text, an id that is
-    blank or has white space, one id with two texts, two candidates with one
-    id, a question without candidates, and one without an id (or block) whose
-    rows do not stand together: in a table that was shuffled, each row would
-    become a question.
+    Raises `QaselError`, with file and line, for a blank text, an id that is blank or has white
+    space, one id with two texts, two candidates with one id, a question without candidates, and
+    one without an id (or block) whose rows do not stand together, as in a shuffled table.
     """
     questions: dict[Hashable, tuple[str, Row, dict[str, Candidate]]] = {}
     last: Hashable = None

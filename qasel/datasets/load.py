@@ -57,19 +57,17 @@ def load_dataset(
     """A data set: `sample`, `wikiqa`, `trecqa`, `semeval-cqa`, or a folder of one's own.
 
     A folder has the files train, dev and test (or some of them), each .tsv or .jsonl as in
-    `read_table` and `read_jsonl`. `protocol` says which questions count (see
-    `qasel data list`; by default `answered` for the first two, `clean` for `trecqa`,
-    `a-2016` for `semeval-cqa` and `all` for a folder). Questions are ranked for a question under
-    `semeval-cqa`'s `b-2016` and `b-2017`, and under the sample's `related`, in the same form.
-    Files are looked for in `data_dir`, `$QASEL_DATA`, `data/` and the user's
-    cache. Candidates come in a fixed random order, `place` is the file's.
+    `read_table` and `read_jsonl`. `protocol` says which questions count (see `qasel data list`;
+    by default `all` for a folder). Under `semeval-cqa`'s `b-…` and the sample's `related`, the
+    candidates are questions too. Files are looked for in `data_dir`, `$QASEL_DATA`, `data/` and
+    the user's cache. Candidates come in a fixed random order, `place` is the file's.
 
-    Raises `QaselError` for an unknown name or protocol, data that are not
-    there (saying how to get them), malformed files (with file and line) and a
-    split that the protocol leaves without questions.
+    Raises `QaselError` for an unknown name or protocol, data that are not there (saying how to
+    get them), malformed files (with file and line) and a split left without questions.
     """
     text = os.fspath(name)
-    if _is_own(text):
+    path_like = "/" in text or os.sep in text or Path(text).is_dir()
+    if text not in COLLECTIONS and path_like:
         kept = _protocol(text, protocol, QUESTION_PROTOCOLS, "all")
         folder = Path(text)
         files = _folder(folder)
@@ -94,7 +92,6 @@ def load_dataset(
 def full_name(dataset: str) -> str:
     """The name of a data set as it is, or the whole path of a folder of one's own.
 
-    So that runs on two folders are two data sets, whatever they are called from where one is.
     A protocol may follow, as in `own/answered`; a folder of that name goes before it.
     """
     if Path(dataset).is_dir():
@@ -108,10 +105,6 @@ def full_path(name: str) -> str:
     """The name of a data set as it is, or the whole path of a file or folder of one's own."""
     own = name and name not in COLLECTIONS and Path(name).exists()
     return str(Path(name).resolve()) if own else name
-
-
-def _is_own(name: str) -> bool:
-    return name not in COLLECTIONS and ("/" in name or os.sep in name or Path(name).is_dir())
 
 
 @functools.lru_cache(maxsize=4)
@@ -138,12 +131,9 @@ def load_pairs(name: str, data_dir: FilePath | None = None) -> PairTask:
     """The training pairs of `fnc-1` or `multinli`, as many as are there.
 
     `fnc-1`: headline and body, labelled agree, disagree, discuss or unrelated. `multinli`:
-    premise and hypothesis, labelled entailment, neutral or contradiction; where there is no
-    official file, a sample of it is read, and a note says so. Runs of white space are one
-    blank. Files are looked for where `load_dataset` looks.
-
-    Raises `QaselError` for an unknown name, data that are not there (saying how to get them)
-    and malformed files (with file and line).
+    premise and hypothesis, labelled entailment, neutral or contradiction; without the official
+    file, a sample of it, as a note says. Runs of white space are one blank. Files are looked for
+    where `load_dataset` looks, and `QaselError` is raised for the same faults.
     """
     tasks = {known.pairs: known for known in COLLECTIONS.values() if known.pairs}
     if name not in tasks:
@@ -154,17 +144,15 @@ def load_pairs(name: str, data_dir: FilePath | None = None) -> PairTask:
 def _dataset(
     name: str,
     protocol: str,
-    splits: Iterable[Split],
+    splits: Sequence[Split],
     scoring: str = "trec",
     notes: tuple[str, ...] = (),
 ) -> Dataset:
     """Shuffled only now, so that a split is in the same order whichever file it came from."""
-    shuffled = {}
-    for split in splits:
-        if not split:
-            what = f"{name}: protocol {protocol!r} leaves no question in {split.name}"
-            raise QaselError(f"{what}; it goes by labels: `qasel data describe` tells of them")
-        shuffled[split.name] = split.shuffled()
+    if empty := [split.name for split in splits if not split]:
+        what = f"{name}: protocol {protocol!r} leaves no question in {empty[0]}"
+        raise QaselError(f"{what}; it goes by labels: `qasel data describe` tells of them")
+    shuffled = {split.name: split.shuffled() for split in splits}
     return Dataset(name, protocol, shuffled, scoring, notes)
 
 

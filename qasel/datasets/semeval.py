@@ -96,11 +96,9 @@ SKIP = "SubtaskA_Skip_Because_Same_As_RelQuestion_ID"
 def read_xml(path: FilePath, task: Subtask) -> tuple[list[Row], list[str]]:
     """The candidates that a subtask has in a file, and a remark on threads without comments.
 
-    Subtask A passes over the threads that repeat an earlier one. A label that is not
-    given is None.
-
-    Raises `QaselError`, with file and line, for an unknown label, for subtask B also a
-    thread without an original question, and for what `parse` raises.
+    Subtask A passes over threads that repeat an earlier one. A label that is not given is None.
+    Raises `QaselError`, with file and line, for an unknown label, for subtask B also a thread
+    without an original question, and as `parse` does.
     """
     root = parse(path)
     if task is B:
@@ -151,10 +149,9 @@ def _words_of(post: Element) -> str:
 def parse(path: FilePath) -> Element:
     """The root element of an official file, gzipped or not; `line` of each element is its line.
 
-    Raises `QaselError`, with file and line, for XML that is not well-formed or not
-    UTF-8, a reference to another file, an entity that is declared or not known, an
-    element out of place or missing, an id that is missing, and (without the line) a
-    file without threads; also what `read_contents` raises.
+    Raises `QaselError`, with file and line, for XML that is not well-formed or not UTF-8, a
+    reference to another file, an entity that is declared or not known, an element out of place
+    or missing, an id that is missing, and (without the line) a file without threads.
     """
     # All of them are UTF-8, whatever a file may claim.
     parser = expat.ParserCreate("utf-8")
@@ -222,9 +219,8 @@ def read_table(path: FilePath, task: Subtask) -> tuple[list[Row], list[str]]:
     are one blank; `pos` is a candidate's place in its list, from 1: the order of time for
     comments, the search engine's for related questions. A candidate's id may be blank.
 
-    Raises `QaselError`, with file and line, for a header other than `task.columns`, an
-    unknown label, a `relevant` that contradicts it and a `pos` that is not the next one;
-    also what `read_fields` raises.
+    Raises `QaselError`, with file and line, for a header other than `task.columns`, an unknown
+    label, a `relevant` that contradicts it and a `pos` that is not the next one.
     """
     rows: list[Row] = []
     forms: Counter[str] = Counter()
@@ -262,8 +258,7 @@ def read_table(path: FilePath, task: Subtask) -> tuple[list[Row], list[str]]:
 def read_relevancy(path: FilePath) -> dict[tuple[str | None, str | None], int]:
     """The official gold: (question id, candidate id) → 1 or 0.
 
-    Raises `QaselError`, with file and line, for a label that is not true or false, and a
-    candidate given twice; also what `read_fields` raises.
+    Raises `QaselError`, with file and line, for another label, and a candidate given twice.
     """
     gold: dict[tuple[str | None, str | None], int] = {}
     for number, (qid, cid, _rank, _score, label) in read_fields(path, 5):
@@ -312,10 +307,9 @@ def read_semeval(
     texts = {_words(question.text) for question in train}
     for other in others:
         # The same question may have another id there.
-        ids = [question.id for question in other if _words(question.text) in texts]
-        what = "have the text of a question in train"
-        if ids:
-            notes.append(f"{other.name}: {len(ids)} of {len(other)} {what} ({', '.join(ids)})")
+        if ids := [question.id for question in other if _words(question.text) in texts]:
+            what = f"have the text of a question in train ({', '.join(ids)})"
+            notes.append(f"{other.name}: {len(ids)} of {len(other)} {what}")
     return splits, tuple(notes)
 
 

@@ -34,7 +34,7 @@ def read_fnc(known: Collection, folders: Sequence[Path]) -> PairTask:
     """The training pairs, headline and body, in the order of the stances.
 
     Raises `QaselError` for a file that is not there, and, with file and line, for an unknown
-    stance, a body id that no body has or two have, and what `read_csv` raises.
+    stance, and a body id that no body has or two have.
     """
     stances, bodies = (find(folders, name) or known.missing("train", FILES) for name in FILES)
     texts: dict[str, str] = {}
@@ -75,14 +75,14 @@ class _Line(BaseModel):
 def read_multinli(known: Collection, folders: Sequence[Path]) -> PairTask:
     """The training pairs, premise and hypothesis, in file order: all of them, or the sample.
 
-    Raises `QaselError` for no file at all, and, with file and line, for an unknown label, a
-    text or label that is missing, and what `read_fields` and `read_json_lines` raise.
+    Raises `QaselError` for no file at all, and, with file and line, for an unknown label, and a
+    text or label that is missing.
     """
     path = find(folders, OFFICIAL) or find(folders, SAMPLE)
     path = path or known.missing("train", (OFFICIAL, SAMPLE))
     sample = path.name.startswith(SAMPLE)
     pairs, undecided = [], 0
-    for line, (premise, hypothesis, label) in _sample_rows(path) if sample else _rows(path):
+    for line, (premise, hypothesis, label) in (_sample_rows if sample else _official_rows)(path):
         if label == UNDECIDED:
             undecided += 1
             continue
@@ -103,7 +103,7 @@ def read_multinli(known: Collection, folders: Sequence[Path]) -> PairTask:
     return PairTask("multinli", ENTAILMENT, tuple(pairs), tuple(notes))
 
 
-def _rows(path: Path) -> Iterator[tuple[int, tuple[str, ...]]]:
+def _official_rows(path: Path) -> Iterator[tuple[int, tuple[str, ...]]]:
     """Line, and premise, hypothesis and label of each pair."""
     for number, pair in read_json_lines(path, _Line):
         yield number, (pair.sentence1, pair.sentence2, pair.gold_label)

@@ -52,12 +52,9 @@ def read_questions(path: FilePath, name: str | None = None) -> Split:
 def read_table(path: FilePath, name: str | None = None) -> Split:
     """A table with a header line: WikiQA's, TREC-QA's, or a user's own.
 
-    Columns: Question and Sentence (or candidate); optional Label, QuestionID
-    (or qid, question_id) and SentenceID (or candidate_id). Fields are set
-    apart by tabs and never quoted, lines end in LF or CR LF, gzip or not.
-
-    Raises `QaselError`, with file and line, for a missing or doubled column, a
-    label that is not 0 or 1, and what `read_fields` and `group_rows` raise.
+    Columns are those of `COLUMNS`, question and candidate at least. Fields are set apart by tabs
+    and never quoted, lines end in LF or CR LF, gzip or not. Raises `QaselError`, with file and
+    line, for a missing or doubled column, a label that is not 0 or 1, and as `group_rows` does.
     """
     return group_rows(path, name or _without_gz(path).stem, _table_rows(path))
 
@@ -70,8 +67,8 @@ def read_jsonl(path: FilePath, name: str | None = None) -> Split:
     stands for: in the first form the question's, in the second the candidate's. Without an id
     of the question, consecutive lines of the second form with the same one belong together.
 
-    Raises `QaselError`, with file and line, for JSON of another form, a label
-    that is not 0, 1 or null, and what `read_json_lines` and `group_rows` raise.
+    Raises `QaselError`, with file and line, for JSON of another form, a label that is not 0, 1 or
+    null, and as `group_rows` does.
     """
     lines = read_json_lines(path, _Line)
     rows = (row for number, line in lines for row in line.rows(number))

@@ -100,7 +100,7 @@ def evaluate(run: Run, truth: Split | Qrels, protocol: str = "trec") -> Scores:
     "semeval" (the official scorer of SemEval-2016/17 Task 3): the ten best; ties keep the
     file's order; AP is normalised by the relevant candidates among the ten; AvgRec is added.
     Under both every question counts, one with nothing relevant as 0. If the run has predicted
-    labels, the accuracy is added: the share of all pairs whose predicted label is right.
+    labels, their accuracy over all pairs is added.
 
     Warns with `TieWarning` when the order of ties matters in more than a tenth of the questions.
     Raises `QaselError`, naming it, for a question or candidate that only one side has,

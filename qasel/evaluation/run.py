@@ -67,14 +67,12 @@ class Run:
     ) -> "Run":
         """A run from one array `[candidates]` per question, both in the split's order.
 
-        Candidates with a score above `relevant_above` are predicted to be relevant, if it is
-        given.
+        With `relevant_above`, candidates with a score above it are predicted to be relevant.
         Raises `QaselError` when the numbers of questions or of candidates differ.
         """
         if len(scores) != len(split):
-            raise QaselError(
-                f"{split.name} has {len(split)} questions, but {len(scores)} arrays of scores came"
-            )
+            counts = f"{len(split)} questions, but {len(scores)} arrays of scores came"
+            raise QaselError(f"{split.name} has {counts}")
         rows = {}
         for question, array in zip(split, scores, strict=True):
             values = np.asarray(array, dtype=np.float64)
@@ -85,13 +83,13 @@ class Run:
                 )
             ids = (candidate.id for candidate in question.candidates)
             rows[question.id] = dict(zip(ids, values.tolist(), strict=True))
-        predicted = None
-        if relevant_above is not None:
-            predicted = {
-                qid: {cid: int(score > relevant_above) for cid, score in row.items()}
-                for qid, row in rows.items()
-            }
-        return cls(rows, tag, predicted)
+        if relevant_above is None:
+            return cls(rows, tag)
+        labels = {
+            qid: {cid: int(score > relevant_above) for cid, score in row.items()}
+            for qid, row in rows.items()
+        }
+        return cls(rows, tag, labels)
 
     def __len__(self) -> int:
         return len(self.scores)
@@ -114,10 +112,9 @@ class Run:
         return Run({qid: self.scores[qid] for qid in kept}, self.tag, predicted)
 
     def text(self) -> str:
-        """TREC lines `qid Q0 docid rank score tag`.
+        """TREC lines `qid Q0 docid rank score tag`, with scores in full.
 
-        Scores are written in full, so that reading gives the same run. Raises `QaselError`
-        for an id or tag that is empty or has blanks, which the form cannot hold.
+        Raises `QaselError` for an id or tag that is empty or has blanks.
         """
         tag = _word(self.tag, "the run's tag")
         lines = []

@@ -1,8 +1,4 @@
-"""Is one system better than another? Paired tests over questions, and intervals over seeds.
-
-The tests compare systems on the same questions; give per-question values, for example
-`scores.per_question["map"]`, as dicts (aligned by question id) or arrays `[questions]`.
-"""
+"""Is one system better than another? Paired tests over questions, and intervals over seeds."""
 
 import itertools
 from collections.abc import Mapping, Sequence
@@ -15,14 +11,12 @@ from scipy import stats
 from qasel.errors import QaselError
 
 Values = Mapping[str, float] | Sequence[float] | np.ndarray
+"""One value per question: a dict, as in `scores.per_question["map"]`, or an array."""
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """Two systems compared: `difference` = mean of the first less mean of the second.
-
-    `p` is two-sided, over `n` questions.
-    """
+    """Two systems compared over `n` questions: `difference` of means, and its two-sided `p`."""
 
     difference: float
     p: float
@@ -40,9 +34,8 @@ def paired_ttest(a: Values, b: Values) -> Comparison:
     """
     x, y = _aligned({"a": a, "b": b})
     difference = x - y
-    if np.ptp(difference) == 0:  # no spread: scipy would divide by zero
-        p = 1.0 if difference[0] == 0 else 0.0
-    else:
+    p = float(difference[0] == 0)  # without spread: scipy would divide by zero
+    if np.ptp(difference):
         p = float(stats.ttest_rel(x, y).pvalue)
     return Comparison(float(difference.mean()), p, len(x), "paired t-test")
 
@@ -50,8 +43,8 @@ def paired_ttest(a: Values, b: Values) -> Comparison:
 def randomisation_test(a: Values, b: Values, seed: int = 0, resamples: int = 9_999) -> Comparison:
     """Fisher's randomisation test, two-sided (`scipy.stats.permutation_test`).
 
-    Under the null hypothesis the two values of a question may be swapped. Exact when the
-    2^questions swaps are no more than `resamples`, otherwise p is no less than 1/(resamples + 1).
+    The two values of a question are swapped. Exact when the 2^questions swaps are no more than
+    `resamples`, otherwise p is no less than 1/(resamples + 1).
     """
     x, y = _aligned({"a": a, "b": b})
     result = stats.permutation_test(
@@ -98,10 +91,9 @@ def tukey_hsd_randomised(
 ) -> dict[tuple[str, str], Comparison]:
     """All pairs of two or more systems, p corrected for their number.
 
-    Carterette, "Multiple testing in statistical analysis of systems-based information
-    retrieval experiments", ACM TOIS 30(1), 2012: permute each question's values among the
-    systems; p of a pair is the share of permutations whose largest less smallest mean is at
-    least the pair's difference (the observed order counts as one permutation).
+    Carterette (2012), "Multiple testing in statistical analysis of systems-based information
+    retrieval experiments": permute each question's values among the systems; p of a pair is the
+    share of permutations, with the observed one, whose range of means reaches its difference.
     """
     if len(systems) < 2:
         raise QaselError(f"Tukey's test compares two or more systems; {len(systems)} came")

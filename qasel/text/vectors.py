@@ -62,10 +62,8 @@ class Vectors:
     def of(self, words: Sequence[str]) -> np.ndarray:
         """Vectors of the words, float32 `[words, size]`; unknown words are zeros (paper 1)."""
         found = np.zeros((len(words), self.size), dtype=np.float32)
-        known = [(i, self.rows[word]) for i, word in enumerate(words) if word in self.rows]
-        if known:
-            target, source = map(list, zip(*known, strict=True))
-            found[target] = self.matrix[source]
+        known = [i for i, word in enumerate(words) if word in self.rows]
+        found[known] = self.matrix[[self.rows[words[i]] for i in known]]
         return found
 
     def coverage(self, words: Iterable[str]) -> float:
@@ -98,10 +96,9 @@ def load_vectors(
 ) -> Vectors:
     """Vectors by name (`sample`, `glove.6B.100d`, …) or from a path to a file of them.
 
-    `words` keeps only those, which saves time and memory with the large text
-    files. Of a name with `CONTEXTS` it is the set itself; what a run adds to it is
-    `contexts.completed`. Raises `QaselError` for an unknown name, a set that is not there or
-    has none of `words`, or a malformed file (with the line).
+    `words` keeps only those, which saves time and memory. Of a name with `CONTEXTS` it is the set
+    itself, which a run completes by `completed`. Raises `QaselError` for an unknown name, a set
+    that is not there or has none of `words`, or a malformed file (with the line).
     """
     name = os.fspath(name).removesuffix(CONTEXTS)
     path = find_vectors(name, data_dir)
@@ -194,12 +191,10 @@ def _read_npz(name: str, path: Path, keep: frozenset[str] | None) -> Vectors:
     except Exception as error:  # numpy and zipfile raise many kinds for a damaged file
         raise QaselError(f"{path}: not a file of word vectors ({error})") from error
     _check(path, words, rows, matrix)
-    listed = words.tolist()
-    if keep is not None:
-        kept = [i for i, word in enumerate(listed) if word in keep]
-        listed, rows = [listed[i] for i in kept], rows[kept]
+    kept = [i for i, word in enumerate(words.tolist()) if keep is None or word in keep]
+    listed = words[kept].tolist()
     with np.errstate(over="ignore"):  # told below
-        taken = matrix[rows].astype(np.float32)
+        taken = matrix[rows[kept]].astype(np.float32)
     if len(bad := np.flatnonzero(~np.isfinite(taken).all(axis=1))):
         what = f"the vector of {listed[bad[0]]!r} has numbers that are not finite"
         raise QaselError(f"{path}: not a file of word vectors ({what})")

@@ -1,7 +1,4 @@
-"""Data sets: real ones, the bundled sample and a user's own files, read into `Dataset`.
-
-Tasks on pairs of texts, for auxiliary learning, are read into `PairTask`.
-"""
+"""Data sets: real ones, the bundled sample and a user's own files; tasks on pairs of texts."""
 
 from qasel.datasets.base import Candidate, Dataset, Question, Split
 from qasel.datasets.describe import describe, describe_pairs

@@ -15,9 +15,8 @@ SHUFFLE_SEED = 20130609
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """One candidate answer.
+    """One candidate answer: `label` is 1 (answers the question), 0 (does not) or None (unknown).
 
-    `label` is 1 (answers the question), 0 (does not) or None (not known);
     `place` is its place in the source file, from 0, before any shuffling.
     """
 
@@ -42,10 +41,7 @@ class Question:
 
     @property
     def labels(self) -> np.ndarray:
-        """Labels of the candidates, int array `[candidates]`.
-
-        Raises `QaselError` if one is not known.
-        """
+        """Labels, int64 array `[candidates]`; raises `QaselError` if one is not known."""
         labels = [candidate.label for candidate in self.candidates]
         if None in labels:
             raise QaselError(f"question {self.id!r} has candidates without a label")
@@ -89,15 +85,12 @@ class Split(Sequence[Question]):
                 raise QaselError(f"{where} has two candidates with the same id")
             for c in question.candidates:
                 if c.label not in (0, 1, None):
-                    raise QaselError(
-                        f"{where}, candidate {c.id!r}: label {c.label!r} is not 0 or 1"
-                    )
+                    what = f"candidate {c.id!r}: label {c.label!r} is not 0 or 1"
+                    raise QaselError(f"{where}, {what}")
 
     def __repr__(self) -> str:
-        return (
-            f"Split({self.name!r}: {len(self)} questions, {self.pairs} candidates, "
-            f"{self.positives} right)"
-        )
+        counts = f"{self.pairs} candidates, {self.positives} right"
+        return f"Split({self.name!r}: {len(self)} questions, {counts})"
 
     def __len__(self) -> int:
         return len(self.questions)
@@ -151,8 +144,9 @@ class Split(Sequence[Question]):
         questions = []
         for question in self.questions:
             order = generator.permutation(len(question.candidates))
-            shuffled = tuple(question.candidates[i] for i in order)
-            questions.append(replace(question, candidates=shuffled))
+            questions.append(
+                replace(question, candidates=tuple(question.candidates[i] for i in order))
+            )
         return replace(self, questions=tuple(questions))
 
 
@@ -217,11 +211,10 @@ class Dataset:
     articles: tuple[str, ...] = field(default=(), repr=False)
 
     def __getitem__(self, split: str) -> Split:
-        try:
-            return self.splits[split]
-        except KeyError:
+        if split not in self.splits:
             known = ", ".join(self.splits)
-            raise QaselError(f"{self.name} has no split {split!r}; it has {known}") from None
+            raise QaselError(f"{self.name} has no split {split!r}; it has {known}")
+        return self.splits[split]
 
     def require_labels(self) -> None:
         """Raise `QaselError` for a missing train, dev or test, or a candidate without a label."""

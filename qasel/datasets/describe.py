@@ -24,11 +24,7 @@ def describe(dataset: Dataset) -> list[dict[str, str | int | float]]:
             "positives": split.positives,
             "pairs_per_question": split.pairs / len(split),
             "question_tokens": fmean(len(question.text.split()) for question in split),
-            "sentence_tokens": fmean(
-                len(candidate.text.split())
-                for question in split
-                for candidate in question.candidates
-            ),
+            "sentence_tokens": fmean(len(c.text.split()) for q in split for c in q.candidates),
         }
         for name, split in dataset.splits.items()
     ]
@@ -71,10 +67,8 @@ def oddities(folder: Path, read: Mapping[Path, Split]) -> Iterator[str]:
         elif unlabelled:
             yield f"{name}: {unlabelled} of {len(split)} questions have candidates without a label"
         elif same := sum(not question.mixed for question in split):
-            yield (
-                f"{name}: {same} of {len(split)} questions have only right or only wrong "
-                "candidates, and tell nothing of a ranking"
-            )
+            what = "questions have only right or only wrong candidates, and tell nothing of a"
+            yield f"{name}: {same} of {len(split)} {what} ranking"
     if "train" in splits:
         known = {question.text for question in splits["train"]}
         for name, split in splits.items():

@@ -1,26 +1,20 @@
 """Public collections: downloaded by pooch, unpacked within bounds, checked by their contents."""
 
-import errno
 import hashlib
-import lzma
 import os
 import shutil
 import sys
 import tarfile
 import tempfile
 import zipfile
-import zlib
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from qasel.datasets.collection import Collection, find
 from qasel.datasets.lines import read_contents
-from qasel.datasets.registry import COLLECTIONS, checksums, collection
+from qasel.datasets.registry import COLLECTIONS, Collection, checksums, collection, find
 from qasel.errors import QaselError
 from qasel.files import FilePath
 from qasel.locations import data_dirs
-
-_TIMEOUT = (15, 60)  # seconds to connect, and between two pieces
 
 
 @dataclass(frozen=True)
@@ -39,12 +33,11 @@ class FileCheck:
 def fetch(name: str, data_dir: FilePath | None = None, *, progress: bool = False) -> list[Path]:
     """Download a collection into `data_dir` (else `$QASEL_DATA`, else the user's cache).
 
-    A download that breaks off, or whose checksum is wrong, leaves nothing behind. Nothing is
-    downloaded when the files are there already. Returns the paths of the main files.
+    Returns the paths of the main files; what is there already is not downloaded. A download that
+    breaks off, or whose checksum is wrong, leaves nothing behind.
 
-    Raises `QaselError` for an unknown collection, one that no download is known
-    for, a source that cannot be reached (telling the manual way), a wrong
-    checksum and a broken or hostile archive.
+    Raises `QaselError` for an unknown collection or one without a download, a source that cannot
+    be reached (telling the manual way), a wrong checksum and a broken or hostile archive.
     """
     known = collection(name)
     if known.name == "sample":
@@ -56,7 +49,7 @@ def fetch(name: str, data_dir: FilePath | None = None, *, progress: bool = False
         )
     named = data_dir or os.environ.get("QASEL_DATA")
     home = (Path(named) if named else data_dirs()[-1]) / known.folder
-    kept = known.archive in known.files  # not unpacked
+    kept = known.url.rsplit("/", 1)[-1] in known.files  # not unpacked
     manual = (
         f"try again later, or fetch it by hand, {'put' if kept else 'unpack'} it into "
         f"{home}, then run `qasel data check {known.name}`"
@@ -102,22 +95,19 @@ def download(
     import requests
 
     pooch.get_logger().setLevel("WARNING")
-    getter = pooch.HTTPDownloader(progressbar=progress and sys.stderr.isatty(), timeout=_TIMEOUT)
+    patience = (15, 60)  # seconds to connect, and between two pieces
+    getter = pooch.HTTPDownloader(progressbar=progress and sys.stderr.isatty(), timeout=patience)
     try:
         return Path(pooch.retrieve(url, hash_, url.rsplit("/", 1)[-1], folder, downloader=getter))
     except requests.RequestException as error:
-        answer = error.response
-        broken = isinstance(error, requests.exceptions.ChunkedEncodingError)
-        if answer is not None:
-            reason = f"the server answers {answer.status_code} {answer.reason}"
+        if error.response is not None:
+            reason = f"the server answers {error.response.status_code} {error.response.reason}"
         elif isinstance(error, requests.Timeout):
             reason = "the server does not answer in time"
-        elif isinstance(error, requests.exceptions.SSLError):
-            reason = "the server's certificate cannot be verified"
-        elif broken or "IncompleteRead" in str(error):
+        elif "IncompleteRead" in str(error):
             reason = "the connection broke off"
         else:
-            reason = "the server cannot be reached"
+            reason = f"the server cannot be reached ({type(error).__name__})"
         raise QaselError(f"cannot download {url}: {reason}; {manual}") from error
     except ValueError as error:  # pooch's error for a wrong checksum; the file is gone by then
         algorithm = (hash_ or "").partition(":")[0]
@@ -132,11 +122,28 @@ def unpack(archive: Path, folder: Path) -> dict[str, Path]:
 
     Names leave a folder out that holds all the rest. Links and what macOS adds have none.
 
-    Raises `QaselError`, before anything is written, for a member with an
-    absolute path or `..`, or a link that leads out; and for a broken archive.
+    Raises `QaselError`, before anything is written, for a member or link that leads out of the
+    folder; and for a broken archive.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    _extract(archive, folder)
+    try:
+        if zipfile.is_zipfile(archive):
+            with zipfile.ZipFile(archive) as pack:
+                # `orig_filename`: zipfile itself cuts the name at a NUL. It makes no links.
+                _refuse(archive, [info.orig_filename for info in pack.infolist()])
+                pack.extractall(folder)
+        elif tarfile.is_tarfile(archive):
+            with tarfile.open(archive) as pack:
+                _refuse(archive, pack.getnames())
+                pack.extractall(folder, filter="data")
+        else:
+            raise QaselError(f"{archive}: neither a zip nor a tar archive")
+    except tarfile.FilterError as error:
+        raise QaselError(f"{archive}: refused, {error}") from error
+    except QaselError:
+        raise
+    except Exception as error:  # the libraries raise many kinds for damaged or encrypted archives
+        raise QaselError(f"{archive}: the archive cannot be unpacked ({error})") from error
     files = [
         path
         for path in sorted(folder.rglob("*"))
@@ -149,37 +156,6 @@ def unpack(archive: Path, folder: Path) -> dict[str, Path]:
     inner = folder / tops.pop() if len(tops) == 1 else folder
     inner = inner if inner.is_dir() else folder
     return {path.relative_to(inner).as_posix(): path for path in files}
-
-
-def _extract(archive: Path, folder: Path) -> None:
-    """Extract all members; none leads out of the folder, whatever the archive says."""
-    try:
-        if zipfile.is_zipfile(archive):
-            with zipfile.ZipFile(archive) as pack:
-                # `orig_filename`: zipfile itself cuts the name at a NUL.
-                _refuse(archive, [info.orig_filename for info in pack.infolist()])
-                for info in pack.infolist():
-                    if info.external_attr >> 28 == 0o12:  # a link, its target the contents
-                        _refuse(archive, [pack.read(info).decode("utf-8", "replace")])
-                pack.extractall(folder)
-        elif tarfile.is_tarfile(archive):
-            with tarfile.open(archive) as pack:
-                _refuse(archive, pack.getnames())
-                pack.extractall(folder, filter="data")
-        else:
-            raise QaselError(f"{archive}: neither a zip nor a tar archive")
-    except tarfile.FilterError as error:
-        raise QaselError(f"{archive}: refused, {error}") from error
-    # What the two libraries raise for damaged, cut or encrypted archives.
-    except (
-        zipfile.BadZipFile, tarfile.TarError, EOFError, zlib.error, lzma.LZMAError,
-        UnicodeDecodeError, NotImplementedError, RuntimeError,
-    ) as error:  # fmt: skip
-        raise QaselError(f"{archive}: broken archive ({error})") from error
-    except OSError as error:
-        if error.errno in (errno.ENOSPC, errno.EACCES, errno.EROFS):
-            raise
-        raise QaselError(f"{archive}: broken archive ({error})") from error
 
 
 def _refuse(archive: Path, names: list[str]) -> None:
@@ -215,7 +191,6 @@ def _status(path: Path, sha256: str | None) -> str:
     if sha256 is None:
         return "present"
     try:
-        # Of the uncompressed contents.
         return "ok" if hashlib.sha256(read_contents(path)).hexdigest() == sha256 else "wrong sha256"
     except QaselError:
         return "unreadable"

@@ -4,8 +4,7 @@ import csv
 import gzip
 import io
 import zlib
-from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
-from itertools import takewhile
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
@@ -23,19 +22,16 @@ def read_contents(path: FilePath) -> bytes:
 
     Raises `QaselError` for a file that is missing, not readable, or broken gzip.
     """
-    path = Path(path)
     try:
-        data = path.read_bytes()
-        # Looking at the bytes, not the name, also reads a file whose `.gz` was lost or left on.
-        if data.startswith(b"\x1f\x8b"):
-            data = gzip.decompress(data)
+        data = Path(path).read_bytes()
+        # By the bytes, not the name: a file's `.gz` may have been lost or left on.
+        return gzip.decompress(data) if data.startswith(b"\x1f\x8b") else data
     except FileNotFoundError:
         raise QaselError(f"{path}: no such file") from None
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
         raise QaselError(f"{path}: broken gzip file ({error}); get it anew") from None
     except OSError as error:
         raise QaselError(f"{path}: cannot be read: {error.strerror or error}") from None
-    return data
 
 
 def read_text(path: FilePath) -> str:
@@ -56,33 +52,23 @@ def read_text(path: FilePath) -> str:
 
 
 def read_lines(path: FilePath, *, blank: bool = False) -> Iterator[tuple[int, str]]:
-    """Number (from 1) and text of each line, without CR and LF; blank ones only if asked for.
-
-    Raises `QaselError` for what `read_text` raises.
-    """
+    """Number (from 1) and text of each line, without CR and LF; blank ones only if asked for."""
     # Not `splitlines`: a sentence may hold U+2028 and other signs that it takes for line ends.
     for number, line in enumerate(read_text(path).split("\n"), start=1):
         if blank or line.strip():
             yield number, line.removesuffix("\r")
 
 
-def read_fields(
-    path: FilePath, columns: int = 0, optional: Collection[str] = ()
-) -> Iterator[tuple[int, list[str]]]:
+def read_fields(path: FilePath, columns: int = 0) -> Iterator[tuple[int, list[str]]]:
     """Number (from 1) and tab-separated fields of each line; fields are never quoted.
 
-    There are `columns` of them, by default as many as the first line, a header, has. A line may
-    lack those at the end whose names are `optional`.
-    Raises `QaselError`, with file and line, for another number of fields, and for what
-    `read_lines` raises.
+    Raises `QaselError`, with file and line, where there are not `columns` of them, by default as
+    many as the first line, a header, has.
     """
-    least = columns
     for number, line in read_lines(path):
         fields = line.split("\t")
-        if not columns:
-            columns = len(fields)
-            least = columns - len([*takewhile(optional.__contains__, reversed(fields))])
-        if not least <= len(fields) <= columns:
+        columns = columns or len(fields)
+        if len(fields) != columns:
             what = f"{len(fields)} fields, expected {columns}"
             raise QaselError(f"{path}:{number}: {what} (set apart by tabs, without quotes)")
         yield number, fields
@@ -91,8 +77,7 @@ def read_fields(
 def read_json_lines(path: FilePath, model: type[Model]) -> Iterator[tuple[int, Model]]:
     """Number (from 1) of each line of a JSONL file, and the line as a pydantic model.
 
-    Raises `QaselError`, with file and line, for a line that is not JSON or not such a model, and
-    for what `read_lines` raises.
+    Raises `QaselError`, with file and line, for a line that is not JSON or not such a model.
     """
     for number, line in read_lines(path):
         try:
@@ -105,11 +90,10 @@ def read_json_lines(path: FilePath, model: type[Model]) -> Iterator[tuple[int, M
 
 
 def read_csv(path: FilePath, columns: Sequence[str]) -> Iterator[tuple[int, list[str]]]:
-    """Line (from 1) on which it begins, and fields, of each record of a CSV file with a header.
+    """Line (from 1) on which it begins, and fields (which may be quoted), of each CSV record.
 
-    Fields may be quoted, and then hold commas and line breaks.
     Raises `QaselError`, with file and line, for a header other than `columns`, a wrong number of
-    fields and broken quoting; also what `read_text` raises.
+    fields and broken quoting.
     """
     records = csv.reader(io.StringIO(read_text(path), newline=""), strict=True)
     line = 1
@@ -150,11 +134,9 @@ def group_rows(path: FilePath, name: str, rows: Iterable[Row], *, blank: bool = 
     `q1`, `q2`, … A candidate without an id gets QUESTION-PLACE. `blank` allows
     candidates without words, which keep label and place.
 
-    Raises `QaselError`, with file and line, for a blank text, an id that is
-    blank or has white space, one id with two texts, two candidates with one
-    id, a question without candidates, and one without an id (or block) whose
-    rows do not stand together: in a table that was shuffled, each row would
-    become a question.
+    Raises `QaselError`, with file and line, for a blank text, an id that is blank or has white
+    space, one id with two texts, two candidates with one id, a question without candidates, and
+    one without an id (or block) whose rows do not stand together, as in a shuffled table.
     """
     questions: dict[Hashable, tuple[str, Row, dict[str, Candidate]]] = {}
     last: Hashable = None
@@ -184,9 +166,8 @@ def group_rows(path: FilePath, name: str, rows: Iterable[Row], *, blank: bool = 
         if first.question != row.question:
             raise QaselError(f"{where}: question id {qid!r} stands for two different texts")
         if row.text is None:
-            raise QaselError(
-                f"{where}: question {qid!r} has no candidate here; add one, or take it out"
-            )
+            what = f"question {qid!r} has no candidate here; add one, or take it out"
+            raise QaselError(f"{where}: {what}")
         if not blank and not row.text.strip():
             raise QaselError(f"{where}: a candidate of question {qid!r} has no text")
         place = len(candidates)
@@ -199,13 +180,8 @@ def group_rows(path: FilePath, name: str, rows: Iterable[Row], *, blank: bool = 
         candidates[cid] = Candidate(cid, row.text, row.label, place)
     if not questions:
         raise QaselError(f"{path}: no questions with candidates in the file")
-    return Split(
-        name,
-        tuple(
-            Question(qid, first.question, tuple(candidates.values()))
-            for qid, first, candidates in questions.values()
-        ),
-    )
+    lists = questions.values()
+    return Split(name, tuple(Question(qid, row.question, (*c.values(),)) for qid, row, c in lists))
 
 
 def _check_id(where: str, what: str, identity: str | None) -> None:

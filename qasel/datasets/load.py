@@ -6,17 +6,47 @@
 import contextlib
 import functools
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from qasel.datasets.base import Dataset, PairTask, Split
 from qasel.datasets.describe import oddities
-from qasel.datasets.registry import COLLECTIONS, QUESTION_PROTOCOLS, RELATED, collection, unknown
-from qasel.datasets.tables import JSON_SUFFIXES, KEEP, SPLITS, read_questions
+from qasel.datasets.lines import group_rows
+from qasel.datasets.registry import COLLECTIONS, QUESTION_PROTOCOLS, Collection, unknown
+from qasel.datasets.semeval import B, read_semeval, read_table
+from qasel.datasets.sentence_pairs import read_fnc, read_multinli
+from qasel.datasets.tables import JSON_SUFFIXES, KEEP, SPLITS, read_questions, read_wikiqa
+from qasel.datasets.trecqa import read_trecqa
 from qasel.errors import QaselError
 from qasel.files import FilePath
 from qasel.locations import data_dirs
+
+RELATED = "related"
+"""The sample's protocol under which questions are ranked for a question."""
+
+
+def read_sample(
+    known: Collection, folders: Sequence[Path], protocol: str
+) -> tuple[list[Split], tuple[str, ...]]:
+    """The bundled sample; its related questions are in tables of SemEval's subtask B's form."""
+    (folder,) = folders
+    if protocol != RELATED:
+        return [read_questions(folder / f"{n}.tsv", n).where(KEEP[protocol]) for n in SPLITS], ()
+    paths = {name: folder / f"{RELATED}-{name}.tsv" for name in SPLITS}
+    return [group_rows(path, name, read_table(path, B)[0]) for name, path in paths.items()], ()
+
+
+READERS = {
+    "sample": read_sample,
+    "wikiqa": read_wikiqa,
+    "trecqa": read_trecqa,
+    "semeval-cqa": read_semeval,
+}
+"""Collection → `read(collection, folders, protocol)`, which gives its splits and notes on them."""
+
+PAIR_READERS = {"multinli": read_multinli, "fnc-1": read_fnc}
+"""Name in `load_pairs` → `read(collection, folders)`, which gives the `PairTask`."""
 
 
 def load_dataset(
@@ -27,29 +57,26 @@ def load_dataset(
     """A data set: `sample`, `wikiqa`, `trecqa`, `semeval-cqa`, or a folder of one's own.
 
     A folder has the files train, dev and test (or some of them), each .tsv or .jsonl as in
-    `read_table` and `read_jsonl`. `protocol` says which questions count (see
-    `qasel data list`; by default `answered` for the first two, `clean` for `trecqa`,
-    `a-2016` for `semeval-cqa` and `all` for a folder). Questions are ranked for a question under
-    `semeval-cqa`'s `b-2016` and `b-2017`, and under the sample's `related`, in the same form.
-    Files are looked for in `data_dir`, `$QASEL_DATA`, `data/` and the user's
-    cache. Candidates come in a fixed random order, `place` is the file's.
+    `read_table` and `read_jsonl`. `protocol` says which questions count (see `qasel data list`;
+    by default `all` for a folder). Under `semeval-cqa`'s `b-…` and the sample's `related`, the
+    candidates are questions too. Files are looked for in `data_dir`, `$QASEL_DATA`, `data/` and
+    the user's cache. Candidates come in a fixed random order, `place` is the file's.
 
-    Raises `QaselError` for an unknown name or protocol, data that are not
-    there (saying how to get them), malformed files (with file and line) and a
-    split that the protocol leaves without questions.
+    Raises `QaselError` for an unknown name or protocol, data that are not there (saying how to
+    get them), malformed files (with file and line) and a split left without questions.
     """
     text = os.fspath(name)
-    if _is_own(text):
+    path_like = "/" in text or os.sep in text or Path(text).is_dir()
+    if text not in COLLECTIONS and path_like:
         kept = _protocol(text, protocol, QUESTION_PROTOCOLS, "all")
         folder = Path(text)
         files = _folder(folder)
         splits = [split.where(KEEP[kept]) for split in files.values()]
-        notes = tuple(oddities(folder, files))
-        return _dataset(folder.resolve().name, kept, splits, notes=notes)
-    if text.startswith("glove.") or text not in COLLECTIONS:
-        loadable = {key: value for key, value in COLLECTIONS.items() if value.protocols}
+        return _dataset(folder.resolve().name, kept, splits, notes=tuple(oddities(folder, files)))
+    if text not in COLLECTIONS or text.startswith("glove."):
+        loadable = [key for key, known in COLLECTIONS.items() if known.protocols]
         raise QaselError(f"{unknown('data set', text, loadable)}, or a path to a folder")
-    known = collection(text)
+    known = COLLECTIONS[text]
     if not known.protocols:
         how = f"; load its sentence pairs with load_pairs({known.pairs!r})" if known.pairs else ""
         raise QaselError(
@@ -65,15 +92,13 @@ def load_dataset(
 def full_name(dataset: str) -> str:
     """The name of a data set as it is, or the whole path of a folder of one's own.
 
-    So that runs on two folders are two data sets, whatever they are called from where one is.
     A protocol may follow, as in `own/answered`; a folder of that name goes before it.
     """
-    if dataset not in COLLECTIONS and Path(dataset).is_dir():
-        return str(Path(dataset).resolve())
+    if Path(dataset).is_dir():
+        return full_path(dataset)
     folder, slash, protocol = dataset.rpartition("/")
-    if folder and protocol in QUESTION_PROTOCOLS:
-        return full_name(folder) + slash + protocol
-    return dataset
+    own = folder and protocol in QUESTION_PROTOCOLS
+    return full_name(folder) + slash + protocol if own else dataset
 
 
 def full_path(name: str) -> str:
@@ -82,27 +107,21 @@ def full_path(name: str) -> str:
     return str(Path(name).resolve()) if own else name
 
 
-def _is_own(name: str) -> bool:
-    return name not in COLLECTIONS and ("/" in name or os.sep in name or Path(name).is_dir())
-
-
 @functools.lru_cache(maxsize=4)
 def _collection(
     name: str, protocol: str, folders: tuple[Path, ...], state: tuple[object, ...]
 ) -> Dataset:
     """Kept until a file changes, for runs one after another read the same; some tens of MB each."""
-    known = collection(name)
-    assert known.read is not None  # as it has protocols
-    splits, notes = known.read(known, folders, protocol)
+    known = COLLECTIONS[name]
+    splits, notes = READERS[name](known, folders, protocol)
     scoring = "semeval" if protocol == RELATED else known.scoring
     return _dataset(name, protocol, splits, scoring, notes)
 
 
 def _state(folders: Iterable[Path]) -> tuple[object, ...]:
     """Names, times and sizes of the files in some folders: another when one of them changes."""
-    entries = (entry for folder in folders if folder.is_dir() for entry in os.scandir(folder))
     states = []
-    for entry in entries:
+    for entry in (entry for folder in folders if folder.is_dir() for entry in os.scandir(folder)):
         with contextlib.suppress(OSError):  # gone meanwhile
             states.append((entry.path, entry.stat().st_mtime_ns, entry.stat().st_size))
     return tuple(states)
@@ -112,35 +131,28 @@ def load_pairs(name: str, data_dir: FilePath | None = None) -> PairTask:
     """The training pairs of `fnc-1` or `multinli`, as many as are there.
 
     `fnc-1`: headline and body, labelled agree, disagree, discuss or unrelated. `multinli`:
-    premise and hypothesis, labelled entailment, neutral or contradiction; where there is no
-    official file, a sample of it is read, and a note says so. Runs of white space are one
-    blank. Files are looked for where `load_dataset` looks.
-
-    Raises `QaselError` for an unknown name, data that are not there (saying how to get them)
-    and malformed files (with file and line).
+    premise and hypothesis, labelled entailment, neutral or contradiction; without the official
+    file, a sample of it, as a note says. Runs of white space are one blank. Files are looked for
+    where `load_dataset` looks, and `QaselError` is raised for the same faults.
     """
     tasks = {known.pairs: known for known in COLLECTIONS.values() if known.pairs}
     if name not in tasks:
         raise QaselError(unknown("task on pairs", name, tasks))
-    known = tasks[name]
-    assert known.read is not None
-    return known.read(known, known.folders(data_dirs(data_dir)))
+    return PAIR_READERS[name](tasks[name], tasks[name].folders(data_dirs(data_dir)))
 
 
 def _dataset(
     name: str,
     protocol: str,
-    splits: Iterable[Split],
+    splits: Sequence[Split],
     scoring: str = "trec",
     notes: tuple[str, ...] = (),
 ) -> Dataset:
     """Shuffled only now, so that a split is in the same order whichever file it came from."""
-    shuffled = {}
-    for split in splits:
-        if not split:
-            what = f"{name}: protocol {protocol!r} leaves no question in {split.name}"
-            raise QaselError(f"{what}; it goes by labels: `qasel data describe` tells of them")
-        shuffled[split.name] = split.shuffled()
+    if empty := [split.name for split in splits if not split]:
+        what = f"{name}: protocol {protocol!r} leaves no question in {empty[0]}"
+        raise QaselError(f"{what}; it goes by labels: `qasel data describe` tells of them")
+    shuffled = {split.name: split.shuffled() for split in splits}
     return Dataset(name, protocol, shuffled, scoring, notes)
 
 
@@ -164,9 +176,8 @@ def _folder(folder: Path) -> dict[Path, Split]:
         raise QaselError(f"{folder}: no such folder{hint}")
     splits: dict[Path, Split] = {}
     for name in SPLITS:
-        names = [f"{name}{suffix}" for suffix in (".tsv", *JSON_SUFFIXES)]
-        paths = [folder / (plain + gz) for plain in names for gz in ("", ".gz")]
-        there = [path for path in paths if path.is_file()]
+        names = [name + suffix + gz for suffix in (".tsv", *JSON_SUFFIXES) for gz in ("", ".gz")]
+        there = [folder / name for name in names if (folder / name).is_file()]
         if len(there) > 1:
             raise QaselError(f"{folder}: {there[0].name} and {there[1].name}: keep only one")
         splits |= {path: read_questions(path, name) for path in there}

@@ -5,24 +5,25 @@ for an original question. In both, most lists have ten candidates.
 """
 
 import re
+import tomllib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
 from typing import NoReturn
 from xml.etree.ElementTree import Element, SubElement
 from xml.parsers import expat
 
+from pydantic import BaseModel
+
 from qasel.datasets.base import Question, Split
-from qasel.datasets.collection import Collection, find
 from qasel.datasets.lines import Row, group_rows, read_contents, read_fields
+from qasel.datasets.registry import Collection, find, unknown
 from qasel.errors import QaselError
 from qasel.files import FilePath
 
 
-@dataclass(frozen=True)
-class Part:
+class Part(BaseModel, frozen=True):
     """A published set: its questions that have candidates, its pairs, its files (best first)."""
 
     questions: int
@@ -41,130 +42,49 @@ class Part:
         return [f"{how}: {counts}"]
 
 
-@dataclass(frozen=True)
-class Subtask:
-    """A subtask, and how its files say it.
+class Subtask(BaseModel, frozen=True):
+    """A subtask, and how its files say it (see `semeval.toml`).
 
-    `letter` is its name; `candidate` what it ranks; `labels` the organisers' words for a
-    candidate → whether it counts as relevant; `columns` the header of its tables, of which
-    `question_texts` and `candidate_texts` make a question's and a candidate's text; `blank`
-    allows candidates without words; `parts` are its published sets, `train` those of its
-    training split.
+    `candidate` is what it ranks; `labels` the organisers' words for a candidate → whether it
+    counts as relevant; `columns` the header of its tables, of which `question_texts` and
+    `candidate_texts` make a question's and a candidate's text; `blank` allows candidates without
+    words; `parts` are its published sets, `train` those of its training split.
     """
 
     letter: str
     candidate: str
-    labels: Mapping[str, int]
+    labels: dict[str, int]
     columns: tuple[str, ...]
     question_texts: tuple[str, ...]
     candidate_texts: tuple[str, ...]
-    blank: bool
-    parts: Mapping[str, Part]
+    blank: bool = False
+    parts: dict[str, Part]
     train: tuple[str, ...]
 
     def relevant(self, where: str, identity: str | None, label: str) -> int:
         """1 or 0 for a label; raises `QaselError` for one that is not known."""
         if label not in self.labels:
-            what = f"{self.candidate} {identity!r}: unknown label {label!r}"
-            raise QaselError(f"{where}: {what}; known: {', '.join(self.labels)}")
+            what = f"{self.candidate} {identity!r}: {unknown('label', label, self.labels)}"
+            raise QaselError(f"{where}: {what}")
         return self.labels[label]
 
 
-def _xml_2015(name: str) -> str:
-    return f"SemEval2015-Task3-CQA-QL-{name}-reformatted-excluding-2016-questions-cleansed.xml"
+class Tag(BaseModel, frozen=True):
+    """An element of the XML: `parents` are those it may stand in, more than once if `repeated`.
+
+    `id` and `label` are its attributes with the id and the label, `holds` what it must hold.
+    """
+
+    parents: tuple[str, ...]
+    id: str = ""
+    label: str = ""
+    holds: str = ""
+    repeated: bool = False
 
 
-def _names(letter: str, part: str) -> tuple[str, ...]:
-    """The files of a part of 2016; that of all subtasks repeats threads, so it comes last."""
-    official = f"SemEval2016-Task3-CQA-QL-{part}"
-    whole = (f"subtask{letter}-2016-{part}.tsv", f"{official}.xml")
-    return whole if letter == "B" else (whole[0], f"{official}-subtaskA.xml", whole[1])
-
-
-A = Subtask(
-    letter="A",
-    candidate="comment",
-    # `NotGood` stands in tables where only the organisers' binary gold is known.
-    labels={"Good": 1, "PotentiallyUseful": 0, "Bad": 0, "NotGood": 0},
-    columns=("q_id", "c_id", "pos", "label", "relevant", "q_subject", "q_body", "c_text", "form"),
-    question_texts=("q_subject", "q_body"),
-    candidate_texts=("c_text",),
-    blank=True,
-    parts={
-        "2016 train-part1": Part(
-            1411, 14110, (*_names("A", "train-part1"), "subtaskA-2016-train-part1-partial.tsv")
-        ),
-        "2016 train-part2": Part(379, 3790, _names("A", "train-part2")),
-        # The release has the train and the test set of 2015 each under the other's name.
-        "2015 train": Part(
-            2480,
-            14893,
-            (
-                "subtaskA-2015-train.tsv",
-                _xml_2015("test"),
-                "subtaskA-2015-train-lemmatised.tsv",
-            ),
-        ),
-        # 291 threads, one of them without comments.
-        "2015 dev": Part(290, 1529, ("subtaskA-2015-dev.tsv", _xml_2015("dev"))),
-        "2015 test": Part(319, 1876, ("subtaskA-2015-test.tsv", _xml_2015("train"))),
-        "2016 dev": Part(244, 2440, _names("A", "dev")),
-        "2016 test": Part(327, 3270, _names("A", "test")),
-        "2017 test": Part(
-            293,
-            2930,
-            (
-                "subtaskA-2017-test.tsv",
-                "SemEval2017-task3-English-test-subtaskA.xml",
-                "SemEval2017-task3-English-test.xml",
-                "SemEval2017-task3-English-test-subtaskA-input.xml",
-                "SemEval2017-task3-English-test-input.xml",
-            ),
-        ),
-    },
-    train=("2016 train-part1", "2016 train-part2", "2015 train", "2015 dev", "2015 test"),
-)
-
-B = Subtask(
-    letter="B",
-    candidate="related question",
-    labels={"PerfectMatch": 1, "Relevant": 1, "Irrelevant": 0},
-    columns=(
-        *("orgq_id", "relq_id", "pos", "se_rank", "label", "relevant"),
-        *("orgq_subject", "orgq_body", "relq_subject", "relq_body", "form"),
-    ),
-    question_texts=("orgq_subject", "orgq_body"),
-    candidate_texts=("relq_subject", "relq_body"),
-    blank=False,
-    parts={
-        # One original question has nine related ones, so 1999 pairs, not the 2000 often told.
-        "2016 train-part1": Part(200, 1999, _names("B", "train-part1")),
-        "2016 dev": Part(50, 500, _names("B", "dev")),
-        "2016 test": Part(70, 700, _names("B", "test")),
-        "2017 test": Part(
-            88,
-            880,
-            (
-                "subtaskB-2017-test.tsv",
-                "SemEval2017-Task3-CQA-QL-test.xml",
-                "SemEval2017-task3-English-test.xml",
-                "SemEval2017-task3-English-test-input.xml",
-            ),
-        ),
-    },
-    train=("2016 train-part1",),
-)
-
-SPLITS: dict[str, tuple[Subtask, dict[str, tuple[str, ...]]]] = {
-    f"{task.letter.lower()}-{year}": (
-        task,
-        {"train": task.train, "dev": ("2016 dev",), "test": (f"{year} test",)},
-    )
-    for task in (A, B)
-    for year in (2016, 2017)
-}
-"""Protocol → its subtask, and split → its parts."""
-
+_KNOWN = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+A, B = (Subtask(letter=letter, **_KNOWN[letter]) for letter in "AB")
+TAGS = {tag: Tag(**fields) for tag, fields in _KNOWN["tags"].items()}
 
 HIDDEN = (None, "", "?")
 """What stands for the label where a file is a task's input, without the gold."""
@@ -172,95 +92,66 @@ HIDDEN = (None, "", "?")
 SKIP = "SubtaskA_Skip_Because_Same_As_RelQuestion_ID"
 """The attribute of a thread that repeats an earlier one of the release."""
 
-PARENTS: dict[str, tuple[str, ...]] = {
-    "xml": ("",),
-    "OrgQuestion": ("xml",),
-    "OrgQSubject": ("OrgQuestion",),
-    "OrgQBody": ("OrgQuestion",),
-    "Thread": ("xml", "OrgQuestion"),
-    "RelQuestion": ("Thread",),
-    "RelQSubject": ("RelQuestion",),
-    "RelQBody": ("RelQuestion",),
-    "RelComment": ("Thread",),
-    "RelCText": ("RelComment",),
-}
-"""Element → those that it may stand in."""
-
-REPEATED = ("OrgQuestion", "Thread", "RelComment")
-"""Elements that may stand in another more than once."""
-
-IDS = {"OrgQuestion": "ORGQ_ID", "RelQuestion": "RELQ_ID", "RelComment": "RELC_ID"}
-LABELS = {"RelQuestion": "RELQ_RELEVANCE2ORGQ", "RelComment": "RELC_RELEVANCE2RELQ"}
-"""Elements → their attributes with the id, and with the label."""
-
-REQUIRED = {"OrgQuestion": "Thread", "Thread": "RelQuestion", "RelComment": "RelCText"}
-"""Element → what it must hold."""
-
 
 def read_xml(path: FilePath, task: Subtask) -> tuple[list[Row], list[str]]:
     """The candidates that a subtask has in a file, and a remark on threads without comments.
 
-    Subtask A passes over the threads that repeat an earlier one. A label that is not
-    given is None.
-
-    Raises `QaselError`, with file and line, for an unknown label, for subtask B also a
-    thread without an original question, and for what `parse` raises.
+    Subtask A passes over threads that repeat an earlier one. A label that is not given is None.
+    Raises `QaselError`, with file and line, for an unknown label, for subtask B also a thread
+    without an original question, and as `parse` does.
     """
     root = parse(path)
     if task is B:
-        for thread in root.findall("Thread"):
-            where = f"{path}:{_child(thread, 'RelQuestion').get('line')}"
+        if (thread := root.find("Thread")) is not None:
+            where = f"{path}:{_question(thread).get('line')}"
             raise QaselError(f"{where}: <RelQuestion> without an <OrgQuestion>; get the full file")
-        pairs = [(q, _child(thread, "RelQuestion")) for q in root for thread in q.iter("Thread")]
-        groups = groupby(pairs, key=lambda pair: pair[0].get("ORGQ_ID"))
-        lists = [(block, list(group)) for block, (_, group) in enumerate(groups)]
-        return [_row(path, task, block, *pair) for block, group in lists for pair in group], []
+        lists = groupby(root, key=lambda question: question.get("ORGQ_ID"))
+        return [
+            _row(path, task, block, question, related)
+            for block, (_, group) in enumerate(lists)
+            for question in group
+            for related in question.iter("RelQuestion")
+        ], []
     threads = [thread for thread in root.iter("Thread") if not thread.get(SKIP)]
     rows = [
-        _row(path, task, block, _child(thread, "RelQuestion"), comment)
+        _row(path, task, block, _question(thread), comment)
         for block, thread in enumerate(threads)
         for comment in thread.findall("RelComment")
     ]
-    empty = [
-        _child(thread, "RelQuestion").get("RELQ_ID", "")
-        for thread in threads
-        if thread.find("RelComment") is None
-    ]
+    empty = [t for t in threads if t.find("RelComment") is None]
     if not empty:
         return rows, []
-    return rows, [f"has {len(empty)} without comments, left out ({', '.join(empty)})"]
+    ids = ", ".join(_question(thread).get("RELQ_ID", "") for thread in empty)
+    return rows, [f"has {len(empty)} without comments, left out ({ids})"]
 
 
-def _child(element: Element, tag: str) -> Element:
-    child = element.find(tag)
-    assert child is not None  # `parse` refuses files without it
-    return child
+def _question(thread: Element) -> Element:
+    return next(thread.iter("RelQuestion"))  # `parse` refuses files without it
 
 
 def _row(path: FilePath, task: Subtask, block: int, question: Element, post: Element) -> Row:
     """A candidate, a comment or a related question; `block` is the number of its list."""
     line = int(post.get("line", ""))
-    identity, given = post.get(IDS[post.tag]), post.get(LABELS[post.tag])
+    identity, given = post.get(TAGS[post.tag].id), post.get(TAGS[post.tag].label)
     label = None
     if given is not None and given not in HIDDEN:
         label = task.relevant(f"{path}:{line}", identity, given)
-    qid = question.get(IDS[question.tag])
+    qid = question.get(TAGS[question.tag].id)
     return Row(line, _words_of(question), _words_of(post), label, qid, identity, block)
 
 
 def _words_of(post: Element) -> str:
     """Subject and body, or the comment; runs of white space are one blank."""
-    texts = [child.text or "" for child in post if child.tag not in REPEATED]
+    texts = [child.text or "" for child in post if not TAGS[child.tag].repeated]
     return " ".join(" ".join(texts).split())
 
 
 def parse(path: FilePath) -> Element:
     """The root element of an official file, gzipped or not; `line` of each element is its line.
 
-    Raises `QaselError`, with file and line, for XML that is not well-formed or not
-    UTF-8, a reference to another file, an entity that is declared or not known, an
-    element out of place or missing, an id that is missing, and (without the line) a
-    file without threads; also what `read_contents` raises.
+    Raises `QaselError`, with file and line, for XML that is not well-formed or not UTF-8, a
+    reference to another file, an entity that is declared or not known, an element out of place
+    or missing, an id that is missing, and (without the line) a file without threads.
     """
     # All of them are UTF-8, whatever a file may claim.
     parser = expat.ParserCreate("utf-8")
@@ -278,19 +169,20 @@ def parse(path: FilePath) -> Element:
 
     def start(tag: str, attributes: dict[str, str]) -> None:
         # Strict, since an element passed over would be a post or a text lost unseen.
-        parent = stack[-1]
-        again = tag not in REPEATED and parent.find(tag) is not None
-        if parent.tag not in PARENTS.get(tag, ()) or again:
+        parent, known = stack[-1], TAGS.get(tag, Tag(parents=()))
+        again = not known.repeated and parent.find(tag) is not None
+        if parent.tag not in known.parents or again:
             fail(f"<{tag}> is out of place; not a file of SemEval Task 3")
-        if tag in IDS and IDS[tag] not in attributes:
-            fail(f"<{tag}> without {IDS[tag]}")
+        if known.id and known.id not in attributes:
+            fail(f"<{tag}> without {known.id}")
         stack.append(SubElement(parent, tag, attributes, line=str(parser.CurrentLineNumber)))
 
     def end(tag: str) -> None:
         element = stack.pop()
-        if tag in REQUIRED and element.find(REQUIRED[tag]) is None:
-            identity = f" {element.get(IDS[tag])!r}" if tag in IDS else ""
-            fail(f"<{tag}>{identity} without a <{REQUIRED[tag]}>")
+        known = TAGS[tag]
+        if known.holds and element.find(known.holds) is None:
+            identity = f" {element.get(known.id)!r}" if known.id else ""
+            fail(f"<{tag}>{identity} without a <{known.holds}>")
 
     def words(text: str) -> None:
         stack[-1].text = (stack[-1].text or "") + text
@@ -307,7 +199,7 @@ def parse(path: FilePath) -> Element:
     except expat.ExpatError as error:
         what = expat.errors.messages[error.code]
         raise QaselError(f"{path}:{error.lineno}: broken XML: {what}; get the file anew") from None
-    root = _child(stack[0], "xml")
+    root = next(stack[0].iter("xml"))
     if root.find(".//Thread") is None:
         raise QaselError(f"{path}: no threads in the file")
     return root
@@ -327,9 +219,8 @@ def read_table(path: FilePath, task: Subtask) -> tuple[list[Row], list[str]]:
     are one blank; `pos` is a candidate's place in its list, from 1: the order of time for
     comments, the search engine's for related questions. A candidate's id may be blank.
 
-    Raises `QaselError`, with file and line, for a header other than `task.columns`, an
-    unknown label, a `relevant` that contradicts it and a `pos` that is not the next one;
-    also what `read_fields` raises.
+    Raises `QaselError`, with file and line, for a header other than `task.columns`, an unknown
+    label, a `relevant` that contradicts it and a `pos` that is not the next one.
     """
     rows: list[Row] = []
     forms: Counter[str] = Counter()
@@ -367,8 +258,7 @@ def read_table(path: FilePath, task: Subtask) -> tuple[list[Row], list[str]]:
 def read_relevancy(path: FilePath) -> dict[tuple[str | None, str | None], int]:
     """The official gold: (question id, candidate id) → 1 or 0.
 
-    Raises `QaselError`, with file and line, for a label that is not true or false, and a
-    candidate given twice; also what `read_fields` raises.
+    Raises `QaselError`, with file and line, for another label, and a candidate given twice.
     """
     gold: dict[tuple[str | None, str | None], int] = {}
     for number, (qid, cid, _rank, _score, label) in read_fields(path, 5):
@@ -391,7 +281,8 @@ def read_semeval(
     """
     splits, notes = [], []
     seen: dict[str, Path] = {}
-    task, parts = SPLITS[protocol]
+    task = A if protocol.startswith("a-") else B
+    parts = {"train": task.train, "dev": ("2016 dev",), "test": (f"{protocol[2:]} test",)}
     for split, names in parts.items():
         questions: list[Question] = []
         for name in names:
@@ -416,10 +307,9 @@ def read_semeval(
     texts = {_words(question.text) for question in train}
     for other in others:
         # The same question may have another id there.
-        ids = [question.id for question in other if _words(question.text) in texts]
-        what = "have the text of a question in train"
-        if ids:
-            notes.append(f"{other.name}: {len(ids)} of {len(other)} {what} ({', '.join(ids)})")
+        if ids := [question.id for question in other if _words(question.text) in texts]:
+            what = f"have the text of a question in train ({', '.join(ids)})"
+            notes.append(f"{other.name}: {len(ids)} of {len(other)} {what}")
     return splits, tuple(notes)
 
 

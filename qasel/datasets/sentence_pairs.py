@@ -6,8 +6,8 @@ from pathlib import Path
 from pydantic import BaseModel
 
 from qasel.datasets.base import Pair, PairTask, Split
-from qasel.datasets.collection import Collection, find
 from qasel.datasets.lines import read_csv, read_fields, read_json_lines
+from qasel.datasets.registry import Collection, find, unknown
 from qasel.errors import QaselError
 
 
@@ -34,7 +34,7 @@ def read_fnc(known: Collection, folders: Sequence[Path]) -> PairTask:
     """The training pairs, headline and body, in the order of the stances.
 
     Raises `QaselError` for a file that is not there, and, with file and line, for an unknown
-    stance, a body id that no body has or two have, and what `read_csv` raises.
+    stance, and a body id that no body has or two have.
     """
     stances, bodies = (find(folders, name) or known.missing("train", FILES) for name in FILES)
     texts: dict[str, str] = {}
@@ -45,8 +45,7 @@ def read_fnc(known: Collection, folders: Sequence[Path]) -> PairTask:
     pairs = []
     for line, (headline, identity, stance) in read_csv(stances, ("Headline", "Body ID", "Stance")):
         if stance not in STANCES:
-            what = f"unknown stance {stance!r}; known: {', '.join(STANCES)}"
-            raise QaselError(f"{stances}:{line}: {what}")
+            raise QaselError(f"{stances}:{line}: {unknown('stance', stance, STANCES)}")
         if identity not in texts:
             raise QaselError(f"{stances}:{line}: body id {identity!r} is not in {bodies}")
         pairs.append(Pair(" ".join(headline.split()), texts[identity], STANCES.index(stance)))
@@ -60,15 +59,11 @@ ENTAILMENT = ("entailment", "neutral", "contradiction")
 UNDECIDED = "-"
 """Stands for the label where the annotators did not agree on one."""
 
-OFFICIAL = ("multinli_1.0_train.jsonl", "multinli_1.0_train.txt")
+OFFICIAL = "multinli_1.0_train.jsonl"
 SAMPLE = "mnli-train-20k-tokenised.tsv"
+SAMPLE_COLUMNS = ("premise", "hypothesis", "gold_label")
 MNLI_PUBLISHED = 392_702
 """Pairs of the official training set."""
-
-COLUMNS = ("sentence1", "sentence2", "gold_label")
-SAMPLE_COLUMNS = ("premise", "hypothesis", "gold_label")
-ANNOTATORS = ("label1", "label2", "label3", "label4", "label5")
-"""Last columns of the official table; a line ends after the last label that was given."""
 
 
 class _Line(BaseModel):
@@ -80,25 +75,25 @@ class _Line(BaseModel):
 def read_multinli(known: Collection, folders: Sequence[Path]) -> PairTask:
     """The training pairs, premise and hypothesis, in file order: all of them, or the sample.
 
-    Raises `QaselError` for no file at all, and, with file and line, for an unknown label, a
-    text or label that is missing, and what `read_fields` and `read_json_lines` raise.
+    Raises `QaselError` for no file at all, and, with file and line, for an unknown label, and a
+    text or label that is missing.
     """
-    path = find(folders, *OFFICIAL) or find(folders, SAMPLE)
-    path = path or known.missing("train", (*OFFICIAL, SAMPLE))
+    path = find(folders, OFFICIAL) or find(folders, SAMPLE)
+    path = path or known.missing("train", (OFFICIAL, SAMPLE))
+    sample = path.name.startswith(SAMPLE)
     pairs, undecided = [], 0
-    for line, (premise, hypothesis, label) in _rows(path):
+    for line, (premise, hypothesis, label) in (_sample_rows if sample else _official_rows)(path):
         if label == UNDECIDED:
             undecided += 1
             continue
         if label not in ENTAILMENT:
-            what = f"unknown label {label!r}; known: {', '.join(ENTAILMENT)}"
-            raise QaselError(f"{path}:{line}: {what}")
+            raise QaselError(f"{path}:{line}: {unknown('label', label, ENTAILMENT)}")
         left, right = (" ".join(text.split()) for text in (premise, hypothesis))
         pairs.append(Pair(left, right, ENTAILMENT.index(label)))
     if not pairs:
         raise QaselError(f"{path}: no pairs with a label in the file")
     notes = []
-    if path.name.startswith(SAMPLE):
+    if sample:
         blanks = "words and punctuation set apart by blanks"
         notes.append(f"a sample, {len(pairs)} of {MNLI_PUBLISHED} pairs, {blanks}")
     elif len(pairs) + undecided != MNLI_PUBLISHED:
@@ -108,18 +103,18 @@ def read_multinli(known: Collection, folders: Sequence[Path]) -> PairTask:
     return PairTask("multinli", ENTAILMENT, tuple(pairs), tuple(notes))
 
 
-def _rows(path: Path) -> Iterator[tuple[int, tuple[str, ...]]]:
+def _official_rows(path: Path) -> Iterator[tuple[int, tuple[str, ...]]]:
     """Line, and premise, hypothesis and label of each pair."""
-    if path.name.removesuffix(".gz") == OFFICIAL[0]:
-        for number, pair in read_json_lines(path, _Line):
-            yield number, (pair.sentence1, pair.sentence2, pair.gold_label)
-        return
-    columns = SAMPLE_COLUMNS if path.name.startswith(SAMPLE) else COLUMNS
-    lines = read_fields(path, optional=ANNOTATORS)
+    for number, pair in read_json_lines(path, _Line):
+        yield number, (pair.sentence1, pair.sentence2, pair.gold_label)
+
+
+def _sample_rows(path: Path) -> Iterator[tuple[int, tuple[str, ...]]]:
+    """The same of the sample."""
+    lines = read_fields(path)
     number, names = next(lines)
-    for column in columns:
+    for column in SAMPLE_COLUMNS:
         if names.count(column) != 1:
             raise QaselError(f"{path}:{number}: not one column {column!r} in the header, by tabs")
-    places = [names.index(column) for column in columns]
     for number, fields in lines:
-        yield number, tuple(fields[place] for place in places)
+        yield number, tuple(fields[names.index(column)] for column in SAMPLE_COLUMNS)

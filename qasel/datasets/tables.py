@@ -2,13 +2,13 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
-from pydantic import BaseModel, BeforeValidator, model_validator
+from pydantic import AliasChoices, BaseModel, BeforeValidator, Field, model_validator
 
 from qasel.datasets.base import Question, Split
-from qasel.datasets.collection import Collection, find
 from qasel.datasets.lines import Row, group_rows, read_fields, read_json_lines
+from qasel.datasets.registry import Collection, find
 from qasel.errors import QaselError
 from qasel.files import FilePath
 
@@ -52,12 +52,9 @@ def read_questions(path: FilePath, name: str | None = None) -> Split:
 def read_table(path: FilePath, name: str | None = None) -> Split:
     """A table with a header line: WikiQA's, TREC-QA's, or a user's own.
 
-    Columns: Question and Sentence (or candidate); optional Label, QuestionID
-    (or qid, question_id) and SentenceID (or candidate_id). Fields are set
-    apart by tabs and never quoted, lines end in LF or CR LF, gzip or not.
-
-    Raises `QaselError`, with file and line, for a missing or doubled column, a
-    label that is not 0 or 1, and what `read_fields` and `group_rows` raise.
+    Columns are those of `COLUMNS`, question and candidate at least. Fields are set apart by tabs
+    and never quoted, lines end in LF or CR LF, gzip or not. Raises `QaselError`, with file and
+    line, for a missing or doubled column, a label that is not 0 or 1, and as `group_rows` does.
     """
     return group_rows(path, name or _without_gz(path).stem, _table_rows(path))
 
@@ -70,8 +67,8 @@ def read_jsonl(path: FilePath, name: str | None = None) -> Split:
     stands for: in the first form the question's, in the second the candidate's. Without an id
     of the question, consecutive lines of the second form with the same one belong together.
 
-    Raises `QaselError`, with file and line, for JSON of another form, a label
-    that is not 0, 1 or null, and what `read_json_lines` and `group_rows` raise.
+    Raises `QaselError`, with file and line, for JSON of another form, a label that is not 0, 1 or
+    null, and as `group_rows` does.
     """
     lines = read_json_lines(path, _Line)
     rows = (row for number, line in lines for row in line.rows(number))
@@ -144,20 +141,15 @@ Id = Annotated[str | None, BeforeValidator(_as_id)]
 Label = Annotated[int | None, BeforeValidator(_as_label)]
 
 
-class _Ids(BaseModel):
-    candidate_id: Id = None
-    cid: Id = None
-    id: Id = None
-
-    @property
-    def candidates_id(self) -> str | None:
-        ids = (self.candidate_id, self.cid, self.id)
-        return next((value for value in ids if value is not None), None)
+def _first(*names: str) -> Any:
+    """A field that is None unless the line has it, by one of these names."""
+    return Field(default=None, validation_alias=AliasChoices(*names))
 
 
-class _Candidate(_Ids):
+class _Candidate(BaseModel):
     text: str
     label: Label = None
+    id: Id = _first("candidate_id", "cid", "id")
 
     @model_validator(mode="before")
     @classmethod
@@ -165,28 +157,28 @@ class _Candidate(_Ids):
         return {"text": value} if isinstance(value, str) else value
 
 
-class _Line(_Ids):
+class _Line(BaseModel):
     """A line of JSON: a question with all its candidates, or one candidate of it."""
 
     question: str
     candidates: list[_Candidate] | None = None
     candidate: str | None = None
     label: Label = None
-    qid: Id = None
-    question_id: Id = None
+    qid: Id = _first("qid", "question_id")
+    cid: Id = _first("candidate_id", "cid", "id")
+    id: Id = None
 
     def rows(self, number: int) -> Iterator[Row]:
         """The candidates of line `number`."""
-        qid = self.question_id if self.qid is None else self.qid
         if self.candidates is None:
-            yield Row(number, self.question, self.candidate, self.label, qid, self.candidates_id)
+            yield Row(number, self.question, self.candidate, self.label, self.qid, self.cid)
             return
         # Each such line is a question of its own, also when two have the same text.
-        qid = qid if self.id is None else self.id
+        qid = self.qid if self.id is None else self.id
         if not self.candidates:
             yield Row(number, self.question, None, None, qid, block=number)
         for one in self.candidates:
-            yield Row(number, self.question, one.text, one.label, qid, one.candidates_id, number)
+            yield Row(number, self.question, one.text, one.label, qid, one.id, number)
 
     @model_validator(mode="after")
     def _has_candidates(self) -> "_Line":

@@ -17,8 +17,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from qasel.datasets.base import Split
-from qasel.datasets.collection import Collection, find
 from qasel.datasets.lines import Row, group_rows, read_lines
+from qasel.datasets.registry import Collection, find
 from qasel.datasets.tables import SPLITS, read_table
 from qasel.errors import QaselError
 from qasel.files import FilePath
@@ -48,11 +48,9 @@ def read_trecqa(
         if clean and (path := find(folders, f"clean-{name}.tsv")):
             splits.append(read_table(path, name))
             continue
-        if path := find(folders, raw):
-            split = read_table(path, name)
-        else:
-            path = find(folders, *_FILES[name]) or known.missing(name, (raw, *_FILES[name]))
-            split = read_jacana(path, name)
+        path = find(folders, raw) or find(folders, *_FILES[name])
+        path = path or known.missing(name, (raw, *_FILES[name]))
+        split = read_table(path, name) if path.name.startswith(raw) else read_jacana(path, name)
         splits.append(split.where(lambda question: question.mixed) if clean else split)
     return splits, ()
 
@@ -60,13 +58,11 @@ def read_trecqa(
 def read_jacana(path: FilePath, name: str | None = None) -> Split:
     """The questions that have candidates, words joined by one blank, ids as in the tables.
 
-    Questions left without candidates are listed by these files and passed over
-    here. A candidate without words (the official train-all has some) keeps its
-    label and place, with an empty text.
+    Questions without candidates, which these files list, are passed over. A candidate without
+    words (the official train-all has some) keeps its label and place, with an empty text.
 
-    Raises `QaselError`, with file and line, for a tag out of place, a question
-    without words, an id that occurs twice, a file cut short, and what
-    `read_lines` and `group_rows` raise.
+    Raises `QaselError`, with file and line, for a tag out of place, a question without words, an
+    id that occurs twice, a file cut short, and as `group_rows` does.
     """
     return group_rows(path, name or Path(path).name.split(".")[0], _rows(path), blank=True)
 

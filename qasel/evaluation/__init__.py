@@ -1,7 +1,7 @@
 """Runs, scores, their conventions, and tests of significance."""
 
 from qasel.evaluation.measures import Scores, TieWarning, evaluate
-from qasel.evaluation.run import Qrels, Run, read_qrels, write_qrels
+from qasel.evaluation.run import Qrels, Run, read_qrels
 from qasel.evaluation.significance import (
     Comparison,
     bootstrap_interval,
@@ -24,5 +24,4 @@ __all__ = [
     "randomisation_test",
     "read_qrels",
     "tukey_hsd_randomised",
-    "write_qrels",
 ]

@@ -11,18 +11,18 @@ import ir_measures
 import numpy as np
 
 from qasel.datasets.base import Split
+from qasel.datasets.registry import unknown
 from qasel.errors import QaselError
 from qasel.evaluation.run import Qrels, Run
 
 MEASURES = {"map": ir_measures.AP, "mrr": ir_measures.RR, "p1": ir_measures.P @ 1}
 NAMES = {"map": "MAP", "mrr": "MRR", "p1": "P@1", "avgrec": "AvgRec", "acc": "accuracy"}
-PROTOCOLS = ("trec", "semeval")
-SEMEVAL_CUTOFF = 10
-RULES = {
+PROTOCOLS = {
     "trec": "broken against the system",
     "semeval": "in file order; the ten best only, as SemEval has it",
 }
-"""What becomes of ties, and of what stands far down, in words."""
+"""Convention → what becomes of ties, and of what stands far down, in words."""
+SEMEVAL_CUTOFF = 10
 TIES_ALLOWED = 0.1
 """Share of questions with a tie that matters above which `evaluate` warns."""
 
@@ -89,7 +89,7 @@ class Scores:
     def _counts(self) -> str:
         return (
             f"{self.questions} questions, {self.unanswered} without an answer, "
-            f"{self.tied} with ties that matter, {RULES[self.protocol]}"
+            f"{self.tied} with ties that matter, {PROTOCOLS[self.protocol]}"
         )
 
 
@@ -100,24 +100,27 @@ def evaluate(run: Run, truth: Split | Qrels, protocol: str = "trec") -> Scores:
     "semeval" (the official scorer of SemEval-2016/17 Task 3): the ten best; ties keep the
     file's order; AP is normalised by the relevant candidates among the ten; AvgRec is added.
     Under both every question counts, one with nothing relevant as 0. If the run has predicted
-    labels, the accuracy is added: the share of all pairs whose predicted label is right.
+    labels, their accuracy over all pairs is added.
 
     Warns with `TieWarning` when the order of ties matters in more than a tenth of the questions.
     Raises `QaselError`, naming it, for a question or candidate that only one side has,
     and for a label that is not known.
     """
     if protocol not in PROTOCOLS:
-        known = " or ".join(PROTOCOLS)
-        raise QaselError(f"unknown protocol {protocol!r} for measuring; give {known}")
+        raise QaselError(unknown("protocol", protocol, PROTOCOLS))
     labels = _labels(truth)
     if not labels:
         raise QaselError("nothing to measure: there is no question")
     semeval = protocol == "semeval"
     _check_same(run, labels, truth.name if isinstance(truth, Split) else "the qrels")
-    rankings = {
-        qid: _ordered(run.scores[qid], row, against=not semeval) for qid, row in labels.items()
-    }
-    tied = sum(_tie_matters(run.scores[qid], labels[qid], rankings[qid]) for qid in labels)
+    ranked: dict[str, list[int]] = {}
+    tied = 0
+    for qid, row in labels.items():
+        scores = run.scores[qid]
+        # Ties: non-relevant first, or in file order.
+        order = sorted(row, key=lambda cid: (-scores[cid], not semeval and row[cid]))
+        ranked[qid] = [row[cid] for cid in order]
+        tied += any(scores[a] == scores[b] and row[a] != row[b] for a, b in pairwise(order))
     if tied > TIES_ALLOWED * len(labels):
         rule = "by file order (SemEval's rule)" if semeval else "against the system"
         warnings.warn(
@@ -126,16 +129,13 @@ def evaluate(run: Run, truth: Split | Qrels, protocol: str = "trec") -> Scores:
             TieWarning,
             stacklevel=2,
         )
-    ranked = {qid: [labels[qid][cid] for cid in ranking] for qid, ranking in rankings.items()}
     cutoff = SEMEVAL_CUTOFF if semeval else None
     per_question = _measure({qid: flags[:cutoff] for qid, flags in ranked.items()})
     mean = {name: math.fsum(row.values()) / len(row) for name, row in per_question.items()}
     if semeval:
         mean["avgrec"] = _average_recall(list(ranked.values()))
-    if run.predicted is not None:
-        agree = [
-            run.predicted[q][c] == label for q, row in labels.items() for c, label in row.items()
-        ]
+    if (given := run.predicted) is not None:
+        agree = [given[q][c] == label for q, row in labels.items() for c, label in row.items()]
         mean["acc"] = sum(agree) / len(agree)
     unanswered = sum(not any(flags) for flags in ranked.values())
     return Scores(per_question, mean, len(labels), unanswered, tied, protocol, run.tag)
@@ -156,31 +156,19 @@ def _labels(truth: Split | Qrels) -> dict[str, dict[str, int]]:
 def _check_same(run: Run, labels: Qrels, name: str) -> None:
     """Raise `QaselError` unless run and labels have the same questions and candidates."""
     hint = "measure on what was ranked, or cut the run with `run.only(split)`"
-    for qid in run.scores:
+    for qid in {**run.scores, **labels}:
         if qid not in labels:
             raise QaselError(f"run {run.tag!r} has question {qid!r}, {name} has not; {hint}")
-    for qid, row in labels.items():
         if qid not in run.scores:
             rank = "rank those questions too, or leave out what is not to be measured"
             raise QaselError(f"run {run.tag!r} lacks question {qid!r} of {name}; {rank}")
-        scores = run.scores[qid]
-        if scores.keys() != row.keys():
-            for cid in row.keys() - scores.keys():
-                raise QaselError(f"run {run.tag!r} lacks candidate {cid!r} of question {qid!r}")
-            cid = min(scores.keys() - row.keys())
-            raise QaselError(
-                f"run {run.tag!r}: question {qid!r} has candidate {cid!r}, in {name} it has not"
-            )
-
-
-def _ordered(scores: Mapping[str, float], labels: Mapping[str, int], against: bool) -> list[str]:
-    """Candidate ids, best first; ties non-relevant first (`against`), else in file order."""
-    return sorted(labels, key=lambda cid: (-scores[cid], against and labels[cid]))
-
-
-def _tie_matters(scores: Mapping[str, float], labels: Mapping[str, int], ranked: list[str]) -> bool:
-    """Whether candidates with different labels have the same score."""
-    return any(scores[a] == scores[b] and labels[a] != labels[b] for a, b in pairwise(ranked))
+        ranked, known = run.scores[qid].keys(), labels[qid].keys()
+        if missing := known - ranked:
+            what = f"lacks candidate {min(missing)!r} of question {qid!r}"
+            raise QaselError(f"run {run.tag!r} {what}")
+        if more := ranked - known:
+            what = f"question {qid!r} has candidate {min(more)!r}, in {name} it has not"
+            raise QaselError(f"run {run.tag!r}: {what}")
 
 
 def _measure(ranked: Mapping[str, list[int]]) -> dict[str, dict[str, float]]:

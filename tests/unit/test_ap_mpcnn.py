@@ -59,7 +59,7 @@ def make(attention=True, wide=True, sparse=True, split=SPLIT, **sizes):
 
 
 def numbers(vocabulary, text):
-    return vocabulary.numbers(text) or [0]
+    return vocabulary.encode(tokenize(text)) or [0]
 
 
 @pytest.mark.parametrize("widths", [1, 3])

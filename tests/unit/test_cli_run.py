@@ -15,7 +15,7 @@ import torch
 from qasel.cli import main
 from qasel.datasets import load_dataset
 from qasel.datasets.base import Split
-from qasel.evaluation import Run, TieWarning, evaluate, write_qrels
+from qasel.evaluation import Run, TieWarning, evaluate
 from qasel.locations import DATA
 from qasel.papers import ROOMS
 from qasel.results.measure import vectors_for
@@ -67,7 +67,8 @@ def test_run_rank_and_evaluate_go_together(tmp_path, capsys):
     assert row["scores"]["test"]["map"] == pytest.approx(scores.map)
     assert row["parameters"] > 0
     assert row["ranked_per_second"] > 0
-    write_qrels(test, tmp_path / "test.qrels")
+    lines = [f"{q.id} 0 {c.id} {c.label}\n" for q in test for c in q.candidates]
+    (tmp_path / "test.qrels").write_text("".join(lines))
     assert main(["evaluate", str(folders[0] / "test.run"), str(tmp_path / "test.qrels")]) == 0
     assert f"MAP {100 * scores.map:.2f}" in capsys.readouterr().out
 

@@ -111,9 +111,9 @@ SPOILERS = {
     "no config.json": lambda f: (f / "config.json").unlink(),
     "cannot be read": lambda f: (f / "config.json").write_text("{"),
     "model type 'gpt2'": lambda f: spoil_config(f, model_type="gpt2"),
-    "model type None": lambda f: (f / "config.json").write_text("[1]"),
+    "Unrecognized model": lambda f: (f / "config.json").write_text("[1]"),
     "it is a decoder": lambda f: spoil_config(f, is_decoder=True),
-    "no sound 'hidden_size'": lambda f: spoil_config(f, hidden_size="big"),
+    "Field 'hidden_size' expected int": lambda f: spoil_config(f, hidden_size="big"),
     "the tokenizer has": lambda f: spoil_config(f, vocab_size=7),
     "no weights in safetensors form": pickled,
     "it has no tokenizer": lambda f: (f / "tokenizer.json").unlink(),
@@ -242,8 +242,8 @@ def test_the_stand_in_reads_english():
 def test_words_have_the_numbers_they_had():
     text = "When was it built, and by whom?"
     vocabulary = Vocabulary(tokenize(text))
-    assert vocabulary.numbers(text) == vocabulary.encode(tokenize(text)) == list(range(1, 10))
-    assert vocabulary.numbers_of([text, ""]) == [vocabulary.numbers(text), []]
+    assert vocabulary.encode(tokenize(text)) == list(range(1, 10))
+    assert vocabulary.numbers_of([text, ""]) == [list(range(1, 10)), []]
 
 
 # --- pairs -----------------------------------------------------------------

@@ -12,16 +12,9 @@ import pytest
 from qasel.datasets import Candidate, Question, Split
 from qasel.errors import QaselError
 from qasel.text import features, tokenize
-from qasel.text.features import (
-    Concepts,
-    Tree,
-    documents,
-    pairs,
-    partial_tree_kernel,
-    ptk,
-    trees,
-)
-from qasel.text.features.pairs import content_stems, stems
+from qasel.text.features import documents, pairs, trees
+from qasel.text.features.pairs import Concepts, content_stems, stems
+from qasel.text.features.trees import Tree, parse, partial_tree_kernel, ptk
 
 try:
     trees.find_parser()
@@ -313,7 +306,7 @@ def test_bad_input(tmp_path, cache, monkeypatch):
 @needs_parser
 def test_parse():
     sentence = "The cats slept on a bed."
-    tree, two, none, same = features.parse(
+    tree, two, none, same = parse(
         [sentence, f"{sentence} {sentence}", " ", " The  cats slept on a be\u00add ."]
     )
     # Three nodes a word, bar the stop.
@@ -328,7 +321,7 @@ def test_parse():
     assert none == Tree((), ())
     assert same == tree
     # A tree does not depend on the texts beside it.
-    assert features.parse([sentence]) == [tree]
+    assert parse([sentence]) == [tree]
 
 
 @needs_parser

@@ -13,12 +13,6 @@ from qasel.errors import QaselError
 BODIES = 'Body ID,articleBody\n0,"Two\n\nlines, ""quoted"""\n7,Another body\n'
 STANCES = 'Headline,Body ID,Stance\n"A, B",7,agree\nC,0,unrelated\nC,7,discuss\n'
 
-OFFICIAL = (
-    "gold_label\tsentence1_parse\tsentence1\tsentence2\tgenre\tlabel1\tlabel2\tlabel3\n"
-    'neutral\t(ROOT)\tA "man .\tHe  sleeps .\tfiction\tneutral\n'
-    "-\t(ROOT)\tA\tB\tfiction\tneutral\tentailment\t\n"
-    "entailment\t(ROOT)\tC\tD\tfiction\tneutral\tentailment\tentailment\n"
-)
 JSON = [
     {"gold_label": "neutral", "sentence1": 'A "man .', "sentence2": "He  sleeps .", "pairID": 1},
     {"gold_label": "-", "sentence1": "A", "sentence2": "B"},
@@ -44,7 +38,7 @@ def fnc(folder, stances=STANCES, bodies=BODIES):
     return load_pairs("fnc-1", folder)
 
 
-def multinli(folder, text, name="multinli_1.0_train.txt"):
+def multinli(folder, text, name="mnli-train-20k-tokenised.tsv"):
     (folder / "mnli" / name).write_text(text, encoding="utf-8")
     return load_pairs("multinli", folder)
 
@@ -93,11 +87,9 @@ def test_fnc_in_its_official_form(folder):
     assert task.notes == ("3 of 49972 pairs",)
 
 
-@pytest.mark.parametrize("form", ["txt", "jsonl"])
-def test_multinli_in_its_official_forms(folder, form):
-    text = OFFICIAL if form == "txt" else "\n".join(map(json.dumps, JSON))
-    multinli(folder, SAMPLE, "mnli-train-20k-tokenised.tsv")  # comes after the official ones
-    task = multinli(folder, text, f"multinli_1.0_train.{form}")
+def test_multinli_in_its_official_form(folder):
+    multinli(folder, SAMPLE)  # comes after the official one
+    task = multinli(folder, "\n".join(map(json.dumps, JSON)), "multinli_1.0_train.jsonl")
     assert (task.name, task.labels) == ("multinli", ("entailment", "neutral", "contradiction"))
     assert triples(task) == [
         ('A "man .', "He sleeps .", "neutral"),
@@ -107,7 +99,7 @@ def test_multinli_in_its_official_forms(folder, form):
 
 
 def test_the_sample_of_multinli_says_that_it_is_one(folder):
-    task = multinli(folder, SAMPLE, "mnli-train-20k-tokenised.tsv")
+    task = multinli(folder, SAMPLE)
     assert triples(task) == [("A", "B", "contradiction")]
     assert task.notes[0].startswith("a sample, 1 of 392702 pairs")
 
@@ -135,7 +127,7 @@ def test_describe_says_counts_per_label(folder, capsys):
         ["unrelated", "1", "1.00", "3.00"],
         ["note:", "3", "of", "49972", "pairs"],
     ]
-    multinli(folder, SAMPLE, "mnli-train-20k-tokenised.tsv")
+    multinli(folder, SAMPLE)
     assert cli.main(["data", "describe", "mnli", "--data-dir", str(folder)]) == 0
     assert capsys.readouterr().out.startswith("multinli, 1 pairs\nlabel ")
     assert cli.main(["data", "describe", "mnli", "--protocol", "all"]) == 2
@@ -187,21 +179,12 @@ def test_bad_files_of_fnc_are_refused_with_file_and_line(folder, case):
 
 
 BAD_MULTINLI = {
-    "label": ("txt", OFFICIAL.replace("\nentailment", "\nyes"), r"\.txt:4: unknown label 'yes'"),
-    "no header": ("txt", OFFICIAL.partition("\n")[2], r"\.txt:1: not one column 'sentence1'"),
-    "a column twice": ("txt", "gold_label\t" + OFFICIAL, r"\.txt:1: not one column 'gold_label'"),
-    "too few fields": (
-        "txt",
-        OFFICIAL + "neutral\t\tA\tB\n",
-        r"\.txt:5: 4 fields, expected 8",
-    ),
-    "too few fields, the label last": (
-        "txt",
-        "label1\tlabel2\tsentence1\tsentence2\tgold_label\nA\tB\tneutral\n",
-        r"\.txt:2: 3 fields, expected 5",
-    ),
-    "too many fields": ("txt", OFFICIAL + "neutral" + "\t" * 8, r"\.txt:5: 9 fields"),
-    "no pairs": ("txt", OFFICIAL.partition("\n")[0], r"\.txt: no pairs with a label"),
+    "label": ("tsv", SAMPLE.replace("contradiction", "yes"), r"\.tsv:2: unknown label 'yes'"),
+    "no header": ("tsv", SAMPLE.partition("\n")[2], r"\.tsv:1: not one column 'premise'"),
+    "a column twice": ("tsv", "gold_label\t" + SAMPLE, r"\.tsv:1: not one column 'gold_label'"),
+    "too few fields": ("tsv", SAMPLE.replace("\tslate", ""), r"\.tsv:2: 3 fields, expected 4"),
+    "too many fields": ("tsv", SAMPLE + "neutral" + "\t" * 8, r"\.tsv:3: 9 fields"),
+    "no pairs": ("tsv", SAMPLE.partition("\n")[0], r"\.tsv: no pairs with a label"),
     "no text": (
         "jsonl",
         '{"gold_label": "neutral", "sentence1": "A"}',
@@ -209,19 +192,11 @@ BAD_MULTINLI = {
     ),
     "no JSON": ("jsonl", json.dumps(JSON[0]) + "\n{", r"\.jsonl:2: Invalid JSON"),
 }
+FORMS = {"tsv": "mnli-train-20k-tokenised.tsv", "jsonl": "multinli_1.0_train.jsonl"}
 
 
 @pytest.mark.parametrize("case", BAD_MULTINLI)
 def test_bad_files_of_multinli_are_refused_with_file_and_line(folder, case):
     form, text, message = BAD_MULTINLI[case]
     with pytest.raises(QaselError, match=message):
-        multinli(folder, text, f"multinli_1.0_train.{form}")
-
-
-def test_the_sample_has_its_own_columns_and_every_field(folder):
-    for text, message in (
-        (OFFICIAL, r"tokenised\.tsv:1: not one column 'premise'"),
-        (SAMPLE.replace("\tslate", ""), r"tokenised\.tsv:2: 3 fields, expected 4"),
-    ):
-        with pytest.raises(QaselError, match=message):
-            multinli(folder, text, "mnli-train-20k-tokenised.tsv")
+        multinli(folder, text, FORMS[form])

@@ -6,17 +6,6 @@ kernel on dependency trees, and Explicit Semantic Analysis. The distances of pap
 `distances`, the overlap features of paper 5 in `overlap`.
 """
 
-from qasel.text.features.pairs import NAMES, Concepts, documents, memory, pair_features
-from qasel.text.features.trees import Tree, parse, partial_tree_kernel, ptk
+from qasel.text.features.pairs import NAMES, documents, memory, pair_features
 
-__all__ = [
-    "NAMES",
-    "Concepts",
-    "Tree",
-    "documents",
-    "memory",
-    "pair_features",
-    "parse",
-    "partial_tree_kernel",
-    "ptk",
-]
+__all__ = ["NAMES", "documents", "memory", "pair_features"]

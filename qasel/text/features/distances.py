@@ -12,6 +12,7 @@ from joblib import Memory
 from scipy.sparse import csr_array
 from sklearn.feature_extraction.text import TfidfTransformer
 
+from qasel.datasets.registry import unknown
 from qasel.errors import QaselError
 from qasel.text.tokens import content_words, tokenize
 from qasel.text.vectors import Vectors
@@ -24,9 +25,7 @@ NAMES = (
     *(f"{distance} trigram" for distance in _OF_SETS),
 )
 """The fourteen distances of González-Garduño et al. (2018), in the order of the columns."""
-TFIDF_NAMES = tuple(
-    f"{distance} tf-idf {things}" for things in ("unigram", "trigram") for distance in _FOUR
-)
+TFIDF_NAMES = tuple(f"{d} tf-idf {things}" for things in ("unigram", "trigram") for d in _FOUR)
 """The eight of tf-idf vectors, in the order of the columns."""
 COLUMN = {name: column for column, name in enumerate((*NAMES, *TFIDF_NAMES))}
 """Name of a distance → its column among all, the fourteen first."""
@@ -42,8 +41,7 @@ VERSION = 1
 LEAST = 0.5
 """What Σ √(x y) counts as at least, where little or nothing is shared."""
 LEAST_WEIGHTED = 0.01
-"""The same for tf-idf: less than any pair of SemEval's training sets that shares a thing has
-(from 0.02 on)."""
+"""The same for tf-idf: less than pairs of SemEval's training sets that share a thing have."""
 
 Sides = tuple[Sequence[str], Sequence[str]]
 """The left and the right texts of some pairs."""
@@ -73,26 +71,22 @@ def distances_by_name(
 
     Raises `QaselError` for an unknown name, and where `distances` does.
     """
-    if unknown := [name for name in names if name not in COLUMN]:
-        raise QaselError(f"unknown distance {unknown[0]!r}; known: {', '.join(COLUMN)}")
-    compute = memory.cache(_table, ignore=["vectors"])
+    if strange := [name for name in names if name not in COLUMN]:
+        raise QaselError(unknown("distance", strange[0], COLUMN))
     known = tuple(corpus) if is_tfidf(names) else None
-    identity = (vectors.name, vectors.matrix)  # quicker to compare than `vectors`
-    table = compute(sides, identity, known, words, trigrams, VERSION, vectors=vectors)
+    table = memory.cache(_table)(VERSION, sides, vectors, known, words, trigrams)
     return table[:, [COLUMN[name] for name in names]]
 
 
 def _table(
+    version: int,
     sides: Sides,
-    identity: tuple[str, np.ndarray],
+    vectors: Vectors,
     corpus: tuple[str, ...] | None,
     words: str,
     trigrams: str,
-    version: int,
-    *,
-    vectors: Vectors,
 ) -> np.ndarray:
-    """`distances` under all that its result depends on: what is cached."""
+    """`distances` of one version: what is cached."""
     return distances(*sides, vectors, corpus, words=words, trigrams=trigrams)
 
 
@@ -107,12 +101,11 @@ def distances(
 ) -> np.ndarray:
     """The distances of left[i] and right[i], float64 `[pairs, len(NAMES)]`, all finite.
 
-    With a `corpus` those of tf-idf vectors follow, `[pairs, len(COLUMN)]`: idf is counted in its
-    different texts, and in no other. Which words count and what trigrams are made of: see
-    `counts_of`; the authors' published code takes trigrams of `characters`. In a mean, words
-    without a vector count as zeros, as everywhere (`Vectors.of`); a text without words is the
-    zero vector. A pair's distances do not depend, to the last bit, on the other pairs, nor on
-    which text is left and which right.
+    With a `corpus` those of tf-idf vectors follow, `[pairs, len(COLUMN)]`, their idf counted in
+    its different texts alone. For `words` and `trigrams` see `counts_of`; the authors' published
+    code takes trigrams of `characters`. In a mean, words without a vector count as zeros; a text
+    without words is the zero vector. A pair's distances do not depend, to the last bit, on the
+    other pairs, nor on which text is left and which right.
 
     Raises `QaselError` for sides of different lengths, an empty corpus, and unknown words or
     trigrams.
@@ -128,7 +121,7 @@ def distances(
     means /= np.maximum(counts[0].sum(axis=1), 1)[:, None]
     sets = [rows.astype(bool).astype(np.float64) for rows in counts]
     weighted = [_tfidf(rows, len(known)) for rows in counts] if known else []
-    pairs = np.array([[number[text] for text in side] for side in (left, right)], dtype=np.intp)
+    pairs = np.array([[number[text] for text in side] for side in (left, right)], np.intp)
     found = np.empty((len(left), len(COLUMN) if known else len(NAMES)))
     for start in range(0, len(found), BLOCK):
         x, y = pairs[:, start : start + BLOCK]
@@ -177,16 +170,15 @@ def counts_of(
 ) -> tuple[list[str], csr_array, csr_array]:
     """The different words of texts, and how often each text has each word and each trigram.
 
-    Counts are int32 `[texts, things]`. Columns are in the order of the sorted words or trigrams,
-    and so are the entries of a row: a sum along a row does not depend, to the last bit, on the
-    other texts. Words are those of `tokenize` (`all`) or only those of `content_words`
-    (`content`). Trigrams are three `characters` in a row of a word with a blank on either side
-    (` a `, ` ab` and `ab `: sklearn's `char_wb`), or three `words` in a row, of which shorter
-    texts have none. Raises `QaselError` for unknown words or trigrams.
+    Counts are int32 `[texts, things]`; columns, and the entries of a row, are sorted, so that a
+    sum along a row does not depend, to the last bit, on the other texts. Words are those of
+    `tokenize` (`all`) or of `content_words` (`content`). Trigrams are three `characters` in a row
+    of a word with a blank on either side (sklearn's `char_wb`), or three `words` in a row.
+    Raises `QaselError` for unknown words or trigrams.
     """
     for what, name, known in (("words", words, WORDS), ("trigrams", trigrams, TRIGRAMS)):
         if name not in known:
-            raise QaselError(f"unknown {what} {name!r}; known: {', '.join(known)}")
+            raise QaselError(unknown(what, name, known))
     bags = [WORDS[words](text) for text in texts]
     vocabulary, counts = _counted(bags)
     if trigrams == "words":

@@ -22,10 +22,9 @@ FEATURES = ("shared", "shared, no stop words", "idf", "idf, no stop words")
 
 @dataclass(frozen=True)
 class Idf:
-    """Inverse document frequency (equation 20) of a corpus of `documents` sentences.
+    """Inverse document frequency log(N / n) (equation 20) of a corpus of `documents` sentences.
 
-    `counts` says how many of them have a word. idf = log(N / n): a word in none of them, for
-    which that says nothing, counts like one in a single sentence.
+    `counts` says how many of them have a word; one in none counts like one in a single sentence.
     """
 
     documents: int
@@ -43,9 +42,8 @@ class Idf:
                 "idf needs at least 2 different sentences to count words in, got "
                 f"{len(different)}: train on more candidates, or without sparse features"
             )
-        return cls(
-            len(different), Counter(word for text in different for word in set(tokenize(text)))
-        )
+        counts = Counter(word for text in different for word in set(tokenize(text)))
+        return cls(len(different), counts)
 
     def __call__(self, word: str) -> float:
         """The idf of a word, 0 to log N."""
@@ -53,11 +51,7 @@ class Idf:
 
 
 def is_content(word: str) -> bool:
-    """Whether a word is no stop word (nor punctuation).
-
-    A stop word with its full stop ("etc.") is one too, which `content_words` tells only of a
-    text's last word.
-    """
+    """Whether a word is neither a stop word, with or without a full stop, nor punctuation."""
     return bool(content_words(word))
 
 
@@ -80,13 +74,9 @@ def overlap_features(question: Tensor, answer: Tensor, content: Tensor, idf: Ten
     shared = asked & (question[:, :, None] == answer[:, None, :]).any(2)
     plain = torch.stack([shared, shared & content[question]], dim=1).to(idf)  # [P, 2, n]
     weighted = plain * idf[question][:, None]
-    total = torch.stack(
-        [
-            asked.sum(1) + given.sum(1),
-            (asked & content[question]).sum(1) + given_content.sum(1),
-        ],
-        dim=1,
-    ).clamp(min=1)
+    asked_content = asked & content[question]
+    sizes = asked.sum(1) + given.sum(1), asked_content.sum(1) + given_content.sum(1)
+    total = torch.stack(sizes, dim=1).clamp(min=1)
     return torch.cat([plain.sum(2) / total, weighted.sum(2) / total], dim=1)
 
 

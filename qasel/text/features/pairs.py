@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from difflib import Match, SequenceMatcher
 from functools import lru_cache
+from itertools import chain
 from multiprocessing import current_process
 from pathlib import Path
 
@@ -17,7 +18,6 @@ import numpy as np
 import pooch
 from joblib import Memory, Parallel, delayed
 from nltk.stem.snowball import SnowballStemmer
-from numba import njit
 from scipy.sparse import csr_matrix, diags
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.preprocessing import normalize
@@ -41,10 +41,9 @@ def stems(text: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=50_000)
 def content_stems(text: str) -> tuple[str, ...]:
-    """The stems of `content_words`: without stop words and punctuation.
+    """The stems of `content_words`, of which alone Barrón-Cedeño et al. (2016) take similarities.
 
-    Barrón-Cedeño et al. (2016) take their similarities of these alone; here features are computed
-    of both, which ranks better on TREC-QA (docs/notes/latent-structured.md).
+    Features of both rank better on TREC-QA (docs/notes/latent-structured.md).
     """
     return tuple(map(_stem, content_words(text)))
 
@@ -80,19 +79,27 @@ def longest_common_substring(question: Sequence[str], candidate: Sequence[str]) 
 
 
 def longest_common_subsequence(question: Sequence[str], candidate: Sequence[str]) -> float:
-    """Length of the longest sequence of words, gaps allowed, by the shorter text's length."""
-    number = {word: i for i, word in enumerate({*question, *candidate})}
-    a, b = (np.array([number[word] for word in text], np.int64) for text in (question, candidate))
-    return _longest_subsequence(a, b) / _shorter(question, candidate)
+    """Length of the longest sequence of words, gaps allowed, by the shorter text's length.
+
+    Found row by row of the usual table, in bit vectors (Hyyrö 2004): a bit of `row` is 0 where
+    the length grows at that word of the candidate.
+    """
+    places: dict[str, int] = {}
+    for place, word in enumerate(candidate):
+        places[word] = places.get(word, 0) | 1 << place
+    row = full = (1 << len(candidate)) - 1
+    for word in question:
+        shared = row & places.get(word, 0)
+        row = ((row + shared) | (row - shared)) & full
+    return (len(candidate) - row.bit_count()) / _shorter(question, candidate)
 
 
 def greedy_string_tiling(question: Sequence[str], candidate: Sequence[str]) -> float:
     """Words covered by tiles, by the shorter text's length (Wise 1996).
 
     A tile is a run of at least `SHORTEST_TILE` words that both texts have; the longest is laid
-    first, and no word lies under two. Among equally long ones the first in the question wins,
-    so that swapping the texts may give another tiling. Moved blocks count in full, unlike in
-    the longest common subsequence.
+    first (of equally long ones the first in the question), and no word lies under two. Moved
+    blocks count in full, unlike in the longest common subsequence.
     """
     left: list[str | int] = [*question]
     right: list[str | int] = [*candidate]
@@ -114,26 +121,12 @@ def _longest_match(question: Sequence, candidate: Sequence) -> Match:
     return SequenceMatcher(None, question, candidate, autojunk=False).find_longest_match()
 
 
-@njit(cache=True)
-def _longest_subsequence(a, b):  # pragma: no cover
-    """Length of the longest common subsequence; `length[j]` is that of a[:i] and b[:j]."""
-    length = np.zeros(len(b) + 1, dtype=np.int64)
-    for i in range(len(a)):
-        diagonal = 0
-        for j in range(len(b)):
-            above = length[j + 1]
-            length[j + 1] = diagonal + 1 if a[i] == b[j] else max(above, length[j])
-            diagonal = above
-    return length[-1]
-
-
 def documents(corpus: Split | tuple[str, ...] | FilePath) -> tuple[str, ...]:
-    """The different documents of a corpus.
+    """The different documents of a corpus, which a tuple holds already.
 
-    Of a split: a question's candidates, in the order of the file, are one document (WikiQA's
-    are the sentences of one article). A tuple holds them already. Of a path: each line of a
-    file, or each `.txt` file in a folder and those below; gzipped ones are read too. Raises
-    `QaselError` for a path that is missing or without text.
+    Of a split: a question's candidates, in the order of the file, are one (WikiQA's are the
+    sentences of one article). Of a path: each line of a file, or each `.txt` file in a folder and
+    those below, gzipped or not. Raises `QaselError` for a path that is missing or without text.
     """
     if isinstance(corpus, tuple):
         found = list(corpus)
@@ -206,12 +199,9 @@ OF_WORDS = (
     greedy_string_tiling,
 )
 """Compared by all words, and once more by content words alone (see `content_stems`)."""
-CONTENT = "content_"
 NAMES = (
-    *(feature.__name__ for feature in OF_WORDS),
-    *(CONTENT + feature.__name__ for feature in OF_WORDS),
-    "ptk",
-    "esa",
+    *(kind + feature.__name__ for kind in ("", "content_") for feature in OF_WORDS),
+    *("ptk", "esa"),
 )
 """The features, in the order of the columns."""
 
@@ -227,7 +217,7 @@ def pair_features(split: Split, *, corpus: Split | tuple[str, ...] | FilePath) -
     """The features of all pairs: a float64 array `[candidates, len(NAMES)]` per question, 0 to 1.
 
     `corpus` gives the documents of `esa` (see `documents`). Texts are parsed in parallel, and
-    trees and features are kept in `cache_dir()`. Raises `QaselError` for a missing corpus or
+    trees and features are kept by `memory()`. Raises `QaselError` for a missing corpus or
     parser, or a cache that cannot be written.
     """
     package = find_parser()
@@ -239,18 +229,14 @@ def pair_features(split: Split, *, corpus: Split | tuple[str, ...] | FilePath) -
 
 
 def memory() -> Memory:
-    """What keeps results in `cache_dir()`; raises `QaselError` where that cannot be written."""
-    require_writable(cache_dir(), "QASEL_CACHE")
-    return Memory(cache_dir(), verbose=0)
+    """What keeps results: in `features` under `$QASEL_CACHE`, else under the user's cache.
 
-
-def cache_dir() -> Path:
-    """The cache's folder: `features` under `$QASEL_CACHE`, else under the user's cache.
-
-    joblib keeps results there as pickles. They are only what this machine's own runs wrote;
-    delete the folder at any time.
+    joblib keeps them as pickles. They are only what this machine's own runs wrote; delete the
+    folder at any time. Raises `QaselError` where it cannot be written.
     """
-    return Path(os.environ.get("QASEL_CACHE") or pooch.os_cache("qasel")) / "features"
+    folder = Path(os.environ.get("QASEL_CACHE") or pooch.os_cache("qasel")) / "features"
+    require_writable(folder, "QASEL_CACHE")
+    return Memory(folder, verbose=0)
 
 
 def _features(
@@ -280,7 +266,6 @@ def _parsed(lists: Iterable[List], package: tuple[str, str], version: int) -> di
     Cached by question: its texts that no question before it has. So a killed run, or part of a
     split, finds the trees that are done.
     """
-    trees: dict[str, Tree] = {}
     blocks = []
     seen: set[str] = set()
     for question, candidates in lists:
@@ -294,10 +279,8 @@ def _parsed(lists: Iterable[List], package: tuple[str, str], version: int) -> di
     results = Parallel(n_jobs=workers, return_as="generator")(
         delayed(cached)(block, package, version) for block in blocks
     )
-    results = tqdm(results, "parse", len(blocks), unit="question")
-    for block, found in zip(blocks, results, strict=True):
-        trees.update(zip(block, found, strict=True))
-    return trees
+    trees = chain.from_iterable(tqdm(results, "parse", len(blocks), unit="question"))
+    return dict(zip(chain.from_iterable(blocks), trees, strict=True))
 
 
 def _trees(texts: list[str], package: tuple[str, str], version: int) -> list[Tree]:

@@ -3,8 +3,7 @@
 The form is the lexical centred tree of Croce, Moschitti and Basili (2011): each word is a node
 labelled with its lemma (in quotes, as some words are also names of relations), whose children
 are the words that depend on it, in the order of the sentence, then its relation to its head
-and its part of speech. So single words and their grammar match one by one, and larger fragments
-only where both the words and how they hang together are shared.
+and its part of speech.
 """
 
 import math

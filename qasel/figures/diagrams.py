@@ -1,7 +1,7 @@
 """Boxes and arrows: architectures and wirings, drawn from what the code declares."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import chain
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 from matplotlib.axes import Axes
@@ -34,6 +34,11 @@ class Arrow(NamedTuple):
     bend: float = 0.0
 
 
+def chain(*names: str) -> list[Arrow]:
+    """An arrow from each box to the next."""
+    return [Arrow(start, end) for start, end in pairwise(names)]
+
+
 class Diagram(NamedTuple):
     """Boxes by name, and the arrows between them."""
 
@@ -57,8 +62,11 @@ def diagrams(
     """
     lines = -(-len(panels) // columns)
     boxes = [list(diagram.boxes.values()) for diagram in panels.values()]
-    across = [_extent((b.x, b.width) for b in chain(*boxes[i::columns])) for i in range(columns)]
-    low, high = _extent((box.y, box.height) for box in chain(*boxes))
+    across = [
+        _extent((box.x, box.width) for column in boxes[i::columns] for box in column)
+        for i in range(columns)
+    ]
+    low, high = _extent((box.y, box.height) for panel in boxes for box in panel)
     widths = [right - left for left, right in across]
     titled = any(not name.startswith(" ") for name in panels)
     figure = new_figure(

@@ -8,8 +8,9 @@ from qasel.datasets.base import Split
 from qasel.errors import QaselError
 from qasel.evaluation import Run
 from qasel.figures.compare import agreement
+from qasel.figures.style import BLUE, GREY, INK, VERMILLION
 from qasel.widgets import svg
-from qasel.widgets.base import BLUE, GREY, INK, VERMILLION, Explorer, bar, escape
+from qasel.widgets.base import Explorer, bar, escape
 from qasel.widgets.ranking import rankings, scores_of
 
 CELLS, CELL = 21, 26
@@ -87,9 +88,9 @@ class SideBySideExplorer(Explorer):
 
     def static(self) -> str:
         """The scatter as one picture, above the rankings."""
-        (across, x), (upwards, y) = ((name, self.precision[name]) for name in self.pair)
-        figure = agreement([(x[q], y[q]) for q in x], (f"AP, {across}", f"AP, {upwards}"))
+        across, upwards = self.pair
         alt = f"average precision of each question: {across} across, {upwards} upwards"
+        figure = agreement(self.precision[across], self.precision[upwards], self.pair, "AP")
         return f"<div>{svg.of_figure(figure, alt)}</div>{super().static()}"
 
     def _offer(self) -> None:

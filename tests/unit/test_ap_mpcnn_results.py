@@ -10,6 +10,7 @@ from ledger_rows import ledger_row, runs_of
 from qasel.datasets import load_dataset
 from qasel.datasets.base import Candidate, Dataset, Question, Split
 from qasel.errors import QaselError
+from qasel.figures.charts import heatmaps
 from qasel.papers.ap_mpcnn import MAIN, VARIANTS, APMPCNNRanker, recipe
 from qasel.papers.ap_mpcnn import lesson as teaching
 from qasel.papers.ap_mpcnn import report as claims
@@ -173,7 +174,7 @@ def test_what_the_miner_takes(ranker):
 def test_pictures_of_a_pair(ranker):
     question, right, _ = teaching.shown_pair(LISTS)
     table = ranker.inside(question.text, right.text).answer.maps[1].T
-    (picture,) = teaching.cells({"two words": table}, framed=True).axes
+    (picture,) = heatmaps({"two words": table}, framed=True).axes
     told = [label.get_text() for label in picture.get_xticklabels()]
     assert told == ["∅ nine", "nine cats", "cats .", ". ∅"]
     assert len(picture.texts) == table.size

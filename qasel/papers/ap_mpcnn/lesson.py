@@ -1,26 +1,15 @@
-"""Small helpers of the notebook: a pair to follow, tables as shaded cells, mined lists."""
+"""Small helpers of the notebook: a pair to follow, and mined lists."""
 
 from collections.abc import Mapping
 from functools import partial
 
 import numpy as np
 import pandas as pd
-import seaborn
 import torch
-from matplotlib.patches import Rectangle
-from torch import Tensor
 
 from qasel.datasets.base import Candidate, Question, Split
 from qasel.errors import QaselError
-from qasel.figures.style import (
-    BLUE,
-    GREY,
-    INK,
-    VERMILLION,
-    HouseFigure,
-    house_style,
-    new_figure,
-)
+from qasel.figures.style import BLUE, GREY, VERMILLION, HouseFigure, house_style, new_figure
 from qasel.papers import lesson as shared
 from qasel.papers.ap_mpcnn.negatives import choose
 from qasel.papers.ap_mpcnn.ranker import APMPCNNRanker
@@ -49,13 +38,6 @@ def shown_pair(split: Split) -> tuple[Question, Candidate, Candidate]:
     return question, right, wrong
 
 
-def vectors_of(ranker: APMPCNNRanker, text: str) -> tuple[list[str], Tensor]:
-    """The n words of a text that the ranker has met, and their vectors `[n, d]`."""
-    (numbers,) = ranker.vocabulary.numbers_of([text])
-    vectors = ranker.network.words(torch.tensor(numbers, device=ranker.device))
-    return list(tokenize(text)), vectors.detach().cpu()
-
-
 def mined(ranker: APMPCNNRanker, question: Question, count: int) -> pd.DataFrame:
     """A question's candidates by f(q, p), highest first, and their `kind`: one of `KINDS`.
 
@@ -70,33 +52,6 @@ def mined(ranker: APMPCNNRanker, question: Question, count: int) -> pd.DataFrame
     frame = pd.DataFrame({"f": f[0].tolist(), "kind": kinds})
     frame["candidate"] = [candidate.text for candidate in question.candidates]
     return frame.sort_values("f", ascending=False, ignore_index=True)
-
-
-@house_style
-def cells(panels: Mapping[str, pd.DataFrame], *, framed: bool = False) -> HouseFigure:
-    """Tables by their titles as shaded cells with their numbers: 0 is white, red is above it.
-
-    Each has a scale of its own; `framed` puts a frame around the largest cell of each row.
-    """
-    widths = [0.62 * table.shape[1] for table in panels.values()]
-    height = 0.42 * max(map(len, panels.values()))
-    figure = new_figure(1.4 * len(panels) + sum(widths), 2.4 + height)
-    row = figure.subplots(1, len(panels), width_ratios=widths, squeeze=False)[0]
-    for axes, (title, table) in zip(row, panels.items(), strict=True):
-        top = max(float(table.abs().max(axis=None)), 1e-9)
-        seaborn.heatmap(
-            table, ax=axes, cbar=False, cmap="RdBu_r", vmin=-top, vmax=top,
-            annot=True, fmt=".2f", annot_kws={"size": 9}, xticklabels=True, yticklabels=True,
-        )  # fmt: skip
-        for y, x in enumerate(table.to_numpy().argmax(1) if framed else ()):
-            axes.add_patch(Rectangle((x, y), 1, 1, fill=False, edgecolor=INK, linewidth=2.2))
-        axes.set(title=title, xlabel=table.columns.name or "", ylabel=table.index.name or "")
-        axes.tick_params(length=0)
-        axes.tick_params(axis="y", rotation=0)
-        axes.set_xticks(
-            axes.get_xticks(), table.columns, rotation=55, ha="right", rotation_mode="anchor"
-        )
-    return figure
 
 
 KINDS = {

@@ -1,25 +1,15 @@
-"""What notebook 01 needs: tables and pictures of the data and losses, and two explorers."""
+"""What notebook 01 needs: tables of the data and the schemes, and two explorers."""
 
 from collections.abc import Iterable, Mapping
 from functools import partial
 
-import numpy as np
 import pandas as pd
 import torch
 
-from qasel.datasets.base import Candidate, Dataset, Question, Split
+from qasel.datasets.base import Candidate, Question, Split
 from qasel.errors import QaselError
-from qasel.evaluation import Scores, bootstrap_interval
-from qasel.figures.charts import heatmap
-from qasel.figures.style import (
-    BLUE,
-    GREEN,
-    GREY,
-    INK,
-    HouseFigure,
-    house_style,
-    new_figure,
-)
+from qasel.figures.charts import heatmaps
+from qasel.figures.style import BLUE, GREEN, GREY, HouseFigure, house_style, new_figure
 from qasel.papers import lesson as shared
 from qasel.papers.hierarchical_ranking.model import CompareAggregate
 from qasel.papers.hierarchical_ranking.ranker import HierarchicalRanker
@@ -95,44 +85,6 @@ def scheme_table(settings: HierarchicalRecipe) -> pd.DataFrame:
     return pd.DataFrame.from_dict(rows, orient="index")
 
 
-@house_style
-def pull_figure(moves: pd.DataFrame) -> HouseFigure:
-    """A panel per loss (column), a bar per candidate: up is where the loss wants its score."""
-    figure = new_figure(11, 3.4)
-    panels = figure.subplots(1, len(moves.columns), sharex=True)
-    shades = [INK if name.endswith("✓") else GREY for name in moves.index]
-    for axes, (loss, heights) in zip(panels, moves.items(), strict=True):
-        axes.bar(moves.index, heights, color=shades)
-        axes.set_title(loss)
-    panels[0].set_ylabel("−∂loss/∂score")
-    figure.supxlabel("candidates by score, ✓ = right; bars upwards: the score should rise")
-    return figure
-
-
-@house_style
-def list_lengths(dataset: Dataset) -> HouseFigure:
-    """Questions by the number of their candidates, a panel per split."""
-    figure = new_figure(11, 3)
-    panels = figure.subplots(1, len(dataset.splits), sharex=True, squeeze=False)[0]
-    for axes, (name, split) in zip(panels, dataset.splits.items(), strict=True):
-        counts = [len(question.candidates) for question in split]
-        axes.hist(counts, bins=np.arange(0.5, max(counts) + 1.5), color=GREY, rwidth=0.9)
-        axes.set(title=f"{name}: {len(split)} questions", xlabel="candidates of a question")
-        axes.locator_params(axis="x", integer=True, nbins=8)
-    panels[0].set_ylabel("questions")
-    return figure
-
-
-def score_table(scores: Mapping[str, Scores]) -> pd.DataFrame:
-    """MAP with the 95 % bootstrap interval over questions, MRR and P@1 of each system."""
-    rows = []
-    for name, found in scores.items():
-        low, high = bootstrap_interval(found.per_question["map"])
-        rows.append((name, found.map, f"{low:.3f} to {high:.3f}", found.mrr, found.p1))
-    columns = ["", "MAP", "95 % over questions", "MRR", "P@1"]
-    return pd.DataFrame(rows, columns=columns).set_index("").round(3)
-
-
 LONGEST = 60
 """Words of a sentence shown; a longer one is cut."""
 
@@ -171,8 +123,8 @@ def _weights(weights: pd.DataFrame, title: str) -> str:
     """A heat map of weights, words of the question down and of the answer across."""
     if len(weights.columns) > LONGEST:
         title += f" (the first {LONGEST} of {len(weights.columns)} answer words)"
-    shown = weights.iloc[:, :LONGEST]
-    return svg.of_figure(heatmap(shown, shown.index, shown.columns, title=title), title)
+    shown = weights.iloc[:, :LONGEST].rename_axis(index="question", columns="answer")
+    return svg.of_figure(heatmaps({title: shown}), title)
 
 
 class IntegrationExplorer(CandidateExplorer):

@@ -3,8 +3,7 @@
 `runs` are the frame of `read_runs`, by default the ledger's.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from itertools import pairwise
+from collections.abc import Callable, Iterable, Mapping
 
 import numpy as np
 import pandas as pd
@@ -12,7 +11,7 @@ import seaborn as sns
 from scipy import stats
 
 from qasel.figures.charts import curves
-from qasel.figures.diagrams import Arrow, Box, Diagram, diagrams
+from qasel.figures.diagrams import Arrow, Box, Diagram, chain, diagrams
 from qasel.figures.style import (
     HouseFigure,
     colour,
@@ -49,26 +48,23 @@ def backbone(recipe: HierarchicalRecipe) -> Diagram:
         "r": Box(r"$r = [r^q; r^a]$", 9.55, 0, f"[{2 * side:,}]", OWN, 1.35),
         "score": Box("two-layer MLP", 11.15, 0, "score of the pair", OWN, 1.4),
     }
-    arrows = [Arrow("r", "score")]
-    sides = (("question", "q", "a", "n", 1), ("answer", "a", "q", "m", -1))
-    for name, own, other, words, y in sides:
+    arrows = chain("r", "score")
+    for name, own, other, words, y in (
+        ("question", "q", "a", "n", 1),
+        ("answer", "a", "q", "m", -1),
+    ):
         match = "M" if own == "q" else r"M^\top"
         aligned = rf"$\hat{{H}}{{}}^{own} = \mathrm{{softmax}}({match})\,H^{other}$"
         compared = rf"$C^{own} = \hat{{H}}{{}}^{own} \odot H^{own}$"
+        E, H, Ĥ, C, r = (f"{part}{own}" for part in ("E", "H", "Ĥ", "C", "r"))
         boxes |= {
-            f"E{own}": Box(f"{name} words", 0, 1.1 * y, f"$E^{own}$ [{words}, d]", WORDS, 1.4),
-            f"H{own}": Box(f"gates  $H^{own}$", 1.6, 1.1 * y, f"[{words}, {h}]", SHARED, 1.1),
-            f"Ĥ{own}": Box(aligned, 4.95, 0.42 * y, f"[{words}, {h}]{clip}", SHARED, 1.95),
-            f"C{own}": Box(compared, 6.55, 1.1 * y, f"[{words}, {h}]", OWN, 1.45),
-            f"r{own}": Box(f"CNN {widths}, max", 8.2, 1.1 * y, f"$r^{own}$ [{side:,}]", OWN, 1.4),
+            E: Box(f"{name} words", 0, 1.1 * y, f"$E^{own}$ [{words}, d]", WORDS, 1.4),
+            H: Box(f"gates  $H^{own}$", 1.6, 1.1 * y, f"[{words}, {h}]", SHARED, 1.1),
+            Ĥ: Box(aligned, 4.95, 0.42 * y, f"[{words}, {h}]{clip}", SHARED, 1.95),
+            C: Box(compared, 6.55, 1.1 * y, f"[{words}, {h}]", OWN, 1.45),
+            r: Box(f"CNN {widths}, max", 8.2, 1.1 * y, f"$r^{own}$ [{side:,}]", OWN, 1.4),
         }
-        flow = [f"E{own}", f"H{own}", f"C{own}", f"r{own}", "r"]
-        arrows += [Arrow(start, end) for start, end in pairwise(flow)]
-        arrows += [
-            Arrow(f"H{own}", "match"),
-            Arrow("match", f"Ĥ{own}"),
-            Arrow(f"Ĥ{own}", f"C{own}"),
-        ]
+        arrows += chain(E, H, C, r, "r") + chain(H, "match", Ĥ, C)
     return Diagram(boxes, arrows)
 
 
@@ -87,7 +83,7 @@ def wiring(scheme: Scheme, recipe: HierarchicalRecipe) -> Diagram:
             joined: Box(rf"$\hat{{r}}_\mathrm{{{name}}}$", x, 0.85, size, tint),
             loss: Box(f"MLP, {head.loss} loss", x, 1.7, "", tint, 1.22, 0.4, strong=ranks),
         }
-        arrows += [Arrow(own, joined), Arrow(joined, loss)]
+        arrows += chain(own, joined, loss)
         for other in head.reads:
             far = place[name] - place[other] > 1
             arrows.append(Arrow(f"r̂ {other}", joined, bend=-0.33 if far else 0.0))
@@ -274,25 +270,16 @@ def architecture(dataset: str = "wikiqa") -> HouseFigure:
     )
 
 
-LAYOUT = (
-    ("CA(point)", "MTL(point)", "RI(point)", "PRI(point)", "PRI(list) w/o point-level"),
-    ("CA(pair)", "MTL(pair)", "RI(pair)", "", "PRI(list) w/o pair-level"),
-    ("CA(list)", "MTL(list)", "RI(list)", "PRI(list)", "PRI(all list)"),
-)
-"""Where each scheme stands: a column a family; schemes that are one and the same share a place."""
-
-
-def schemes(layout: Sequence[Sequence[str]] = LAYOUT) -> HouseFigure:
-    """How the heads of schemes are wired: a panel a name, line by line, "" for a blank."""
+def schemes(names: Iterable[str] = SCHEMES, columns: int = 3) -> HouseFigure:
+    """How the heads of schemes are wired, each scheme once: those of one form share a panel."""
     settings = recipe()
     panels = {}
-    for i, name in enumerate(name for line in layout for name in line):
-        same = [other for other in SCHEMES if name and SCHEMES[other] is SCHEMES[name]]
-        title = ", ".join(same) or f" {i}"
-        panels[title] = wiring(SCHEMES[name], settings) if name else Diagram({})
+    for name in names:
+        same = [other for other in SCHEMES if SCHEMES[other] is SCHEMES[name]]
+        panels[", ".join(same)] = wiring(SCHEMES[name], settings)
     return diagrams(
         panels,
-        columns=len(layout[0]),
+        columns=columns,
         unit=1.1,
         title="Which features each head reads, and which head ranks",
         note="r: a head's own features, r̂: with those of the heads it reads (and their size); "

@@ -1,6 +1,7 @@
 """Systems side by side: the matrix, quality against cost, question by question, ideas' worth."""
 
 from collections.abc import Callable, Collection, Mapping
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -153,8 +154,8 @@ def worth_naming(best: pd.DataFrame) -> list[str]:
 def questions(cells: pd.DataFrame, target: str, first: str, second: str) -> HouseFigure:
     """Every question of a data set: what one system makes of it against what another does."""
     measure = NAMES[cells["measure"].iloc[0]].removeprefix("M")
-    values = [cells.loc[(target, system), "values"] for system in (first, second)]
-    return agreement(*values, (first, second), measure, title=target_name(target))
+    a, b = (cells.loc[(target, system), "values"] for system in (first, second))
+    return agreement(a, b, (first, second), measure, title=target_name(target))
 
 
 @house_style
@@ -183,8 +184,8 @@ def agreement(
     for sign, shade in ((1, ORANGE), (0, GREY), (-1, BLUE)):
         some = counts[better == sign]
         if len(some):
-            look = {"color": shade, "alpha": 0.55, "linewidths": 0, "clip_on": False}
-            axes.scatter(some["x"], some["y"], size * some["n"], **look)
+            look: dict[str, Any] = {"color": shade, "alpha": 0.55, "linewidths": 0}
+            axes.scatter(some["x"], some["y"], size * some["n"], clip_on=False, **look)
     first, second = (counts.loc[better == sign, "n"].sum() for sign in (-1, 1))
     axes.set(title=title, xlim=(-0.04, 1.04), ylim=(-0.04, 1.04), aspect="equal")
     axes.set_xlabel(f"{measure}, {names[0]} (better on {first} of {len(both)})", color=BLUE)

@@ -21,7 +21,7 @@ the widget, so `tools/rerun_notebooks.py` leaves it out of what it saves.
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from html import escape
-from typing import Any
+from typing import Any, ClassVar
 
 import ipywidgets as widgets
 from IPython.display import HTML
@@ -222,7 +222,7 @@ class CandidateExplorer(QuestionExplorer):
     `picture_of(question, *candidates)`, one candidate per kind, in place of `view`.
     """
 
-    kinds: Mapping[str, Sequence[int | None]] = {"Candidate": (1, 0, None)}
+    kinds: ClassVar[Mapping[str, Sequence[int | None]]] = {"Candidate": (1, 0, None)}
     picture_of: Callable[..., str]
 
     def __init__(

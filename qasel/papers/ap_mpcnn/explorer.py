@@ -1,6 +1,7 @@
 """The explorer of AP-MPCNN: what its parts see in a relevant and in a non-relevant candidate."""
 
 from collections.abc import Sequence
+from typing import ClassVar
 
 import ipywidgets as widgets
 import numpy as np
@@ -84,7 +85,7 @@ class PerspectiveExplorer(CandidateExplorer):
     is not trained and a split without questions.
     """
 
-    kinds = {"Right": (1,), "Wrong": (0,)}
+    kinds: ClassVar = {"Right": (1,), "Wrong": (0,)}
 
     def __init__(self, ranker: APMPCNNRanker, split: Split, first: str | None = None) -> None:
         if getattr(ranker, "network", None) is None:

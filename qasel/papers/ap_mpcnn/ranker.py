@@ -31,8 +31,7 @@ OUTSIDE = "∅"
 class Sentence:
     """A sentence of a pair: its n `words` (a single "" if it has none) and what is computed of it.
 
-    `weights` `[n]` are attention weights, None without attention. `maps` are those of
-    `feature_maps`; `pooled` `[M, F]` is what max pooling leaves of them.
+    `weights` `[n]` are attention weights, None without attention; `maps` those of `feature_maps`.
     """
 
     words: tuple[str, ...]
@@ -41,6 +40,7 @@ class Sentence:
 
     @property
     def pooled(self) -> np.ndarray:
+        """What max pooling leaves of the maps, `[M, F]`."""
         return np.stack([values.max() for values in self.maps])
 
 
@@ -122,21 +122,20 @@ class APMPCNNRanker(NeuralRanker):
         vectors = network.words(tile.question), network.words(tile.answer)
         weights: Sequence[Tensor | None] = (None, None)
         if network.attention:
-            units = (F.normalize(x, dim=-1) for x in vectors)
-            found = attention_weights(*units, tile.real_question, tile.real_answer)
+            asked, given = (F.normalize(x, dim=-1) for x in vectors)
+            found = attention_weights(asked, given, tile.real_question, tile.real_answer)
             alike = off == "attention"
             weights = [torch.full_like(w[0], 1 / w.shape[1]) if alike else w[0] for w in found]
         wide = network.convolution.wide and off != "wide"
-        sentences, pooled = [], []
+        sides = []
         for text, x, weight in zip((question, answer), vectors, weights, strict=True):
             words = tokenize(text) or ("",)
             maps = feature_maps(network.convolution, words, x[0], weight, wide)
-            shares = None if weight is None else weight.cpu().numpy()
-            sentences.append(Sentence(words, shares, maps))
-            pooled.append(torch.from_numpy(sentences[-1].pooled)[None].to(x.device))
-        compared = network.compare(*pooled, network.overlap(tile) * (off != "sparse"))
+            sides.append(Sentence(words, None if weight is None else weight.cpu().numpy(), maps))
+        x, y = (torch.from_numpy(side.pooled)[None].to(self.device) for side in sides)
+        compared = network.compare(x, y, network.overlap(tile) * (off != "sparse"))
         log_odds, _ = network.predict(compared)
-        return Inside(*sentences, compared[0].cpu().numpy(), float(log_odds))
+        return Inside(sides[0], sides[1], compared[0].cpu().numpy(), float(log_odds))
 
     def _extend(self, vocabulary: Vocabulary, words: list[str]) -> None:
         known = len(vocabulary)

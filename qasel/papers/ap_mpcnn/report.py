@@ -37,7 +37,9 @@ def network(recipe: APMPCNNRecipe) -> Diagram:
         "hidden": Box("hidden layer", 11.05, 0, f"[{size:,}] to [{r.hidden}]", OWN, 1.4),
         "f": Box("f(q, p)", 12.55, 0, "triplet loss", OUT, 1.1),
     }
-    arrows = chain("H", "hidden", "f") + chain("sparse", "H")
+    arrows = chain("H", "hidden", "f")
+    for part in ("sparse", "horizontal", "vertical"):
+        arrows += chain(part, "H")
     for name, number, words, y, other in (
         ("question", 1, "n", 1.1, "answer"),
         ("answer", 2, "m", -1.1, "question"),
@@ -51,7 +53,7 @@ def network(recipe: APMPCNNRecipe) -> Diagram:
             regM: Box(f"max  regM$_{number}$", 5.85, y, pooled, SHARED, 1.4),
         }
         arrows += chain(name, "sparse") + chain(other, copy) + chain(name, copy, maps, regM)
-        arrows += chain(regM, "horizontal", "H") + chain(regM, "vertical", "H")
+        arrows += chain(regM, "horizontal") + chain(regM, "vertical")
     return Diagram(boxes, arrows)
 
 

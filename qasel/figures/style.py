@@ -96,18 +96,12 @@ def line_and_marker(system: str) -> tuple[str, str]:
 
 
 class HouseFigure(Figure):
-    """A figure that a notebook shows as an image with a description.
-
-    `alt` is that description, for readers who do not see the image; while it is empty, the
-    figure's own texts stand in for it.
-    """
-
-    alt = ""
+    """A figure that a notebook shows as an image; its own texts describe it to who cannot see."""
 
     def _repr_html_(self) -> str:
         pixels = _png(self, 100)
         width, height = self.get_size_inches() * 100
-        return image(pixels, "png", width, height, self.alt or _texts(self))
+        return image(pixels, "png", width, height, _texts(self))
 
     def _ipython_display_(self) -> None:
         # By hand, because `%matplotlib inline` would add a second picture.

@@ -3,19 +3,16 @@
 How to write one:
 
 * A subclass of `Explorer` makes its controls, calls `super().__init__(rows, watched)` last, and
-  has a method `view` that returns the picture for the controls' present values as one string
-  of HTML. `view` runs once at the start and again whenever a watched control changes.
-* One about a question that the reader picks or types subclasses `QuestionExplorer` instead: it
-  calls `super().__init__(split, rows, watched)` and finds the question in `self.question`.
+  has a method `view` that returns the picture for the controls' present values as HTML. One about
+  a question that the reader picks or types subclasses `QuestionExplorer` and reads
+  `self.question`; one about its candidates, `CandidateExplorer`.
 * Text from data or from the reader goes through `escape` (or `words`, which does so); a
   `QaselError` raised in `view` is shown to the reader in place of the picture.
 * Only inline styles: `<style>` and scripts are dropped where a notebook is not trusted, and
   some sites drop styles altogether, so no meaning may hang on a colour alone.
 * No `print`, `Output` or `interactive`: what they write would end up in the saved notebook.
 
-What is saved holds the widget for a living kernel and, as `text/html`, the picture of the moment
-when the cell ran. nbconvert and code hosting sites show the latter; JupyterLab would insist on
-the widget, so `tools/rerun_notebooks.py` leaves it out of what it saves.
+A saved notebook holds the picture of the moment when the cell ran, as `text/html`.
 """
 
 from abc import abstractmethod

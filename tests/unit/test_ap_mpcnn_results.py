@@ -9,7 +9,6 @@ from ledger_rows import ledger_row, runs_of
 
 from qasel.datasets import load_dataset
 from qasel.datasets.base import Candidate, Dataset, Question, Split
-from qasel.errors import QaselError
 from qasel.figures.charts import heatmaps
 from qasel.papers.ap_mpcnn import MAIN, VARIANTS, APMPCNNRanker, recipe
 from qasel.papers.ap_mpcnn import lesson as teaching
@@ -156,13 +155,6 @@ def ranker():
     return found
 
 
-def test_the_pair_that_is_shown():
-    question, right, wrong = teaching.shown_pair(LISTS)
-    assert (question.id, right.id, wrong.id) == ("a", "a1", "a0")
-    with pytest.raises(QaselError, match="both a right and a wrong"):
-        teaching.shown_pair(LISTS.where(lambda question: question.id == "b"))
-
-
 def test_what_the_miner_takes(ranker):
     frame = teaching.mined(ranker, LISTS[0], count=1)
     assert frame["f"].is_monotonic_decreasing
@@ -172,8 +164,8 @@ def test_what_the_miner_takes(ranker):
 
 
 def test_pictures_of_a_pair(ranker):
-    question, right, _ = teaching.shown_pair(LISTS)
-    table = ranker.inside(question.text, right.text).answer.maps[1].T
+    question = LISTS[0]
+    table = ranker.inside(question.text, question.candidates[1].text).answer.maps[1].T
     (picture,) = heatmaps({"two words": table}, framed=True).axes
     told = [label.get_text() for label in picture.get_xticklabels()]
     assert told == ["∅ nine", "nine cats", "cats .", ". ∅"]

@@ -1,4 +1,4 @@
-"""Small helpers of the notebook: a pair to follow, and mined lists."""
+"""Small helpers of notebook 05: recipes, shapes, and mined lists."""
 
 from collections.abc import Mapping
 from functools import partial
@@ -7,35 +7,15 @@ import numpy as np
 import pandas as pd
 import torch
 
-from qasel.datasets.base import Candidate, Question, Split
-from qasel.errors import QaselError
+from qasel.datasets.base import Question, Split
 from qasel.figures.style import BLUE, GREY, VERMILLION, HouseFigure, house_style, new_figure
 from qasel.papers import lesson as shared
 from qasel.papers.ap_mpcnn.negatives import choose
 from qasel.papers.ap_mpcnn.ranker import APMPCNNRanker
 from qasel.papers.ap_mpcnn.recipes import PAPER
-from qasel.text import tokenize
 
 chosen_recipes = partial(shared.chosen_recipes, PAPER)
 shapes, untrained = shared.shapes, shared.untrained
-
-
-def shown_pair(split: Split) -> tuple[Question, Candidate, Candidate]:
-    """The question with the shortest right answer, that answer, and the most tempting wrong one.
-
-    Which is the one that shares the most words with the question. Raises `QaselError` when no
-    question has both kinds.
-    """
-    pairs = [(q, c) for q in split if q.mixed for c in q.candidates if c.label]
-    if not pairs:
-        raise QaselError(f"{split.name}: no question has both a right and a wrong candidate")
-    question, right = min(pairs, key=lambda pair: len(tokenize(pair[1].text)))
-    asked = set(tokenize(question.text))
-    wrong = max(
-        (c for c in question.candidates if c.label == 0),
-        key=lambda c: len(asked.intersection(tokenize(c.text))),
-    )
-    return question, right, wrong
 
 
 def mined(ranker: APMPCNNRanker, question: Question, count: int) -> pd.DataFrame:

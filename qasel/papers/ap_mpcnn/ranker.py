@@ -64,9 +64,7 @@ class APMPCNNRanker(NeuralRanker):
 
     def build(self, vectors: Tensor) -> APMPCNN:
         """The network in the recipe's sizes, with the recipe's parts."""
-        sizes = {"filters", "widths", "hidden", "dropout", "difference"}
-        settings = self.recipe.model_dump(include=sizes | {"attention", "wide", "sparse"})
-        return APMPCNN(vectors, train_vectors=self.recipe.vectors_rate > 0, **settings)
+        return APMPCNN(vectors, self.recipe)
 
     def prepare(self, *splits: Split) -> None:
         """Take the words of some splits; idf is that of the first one's candidates."""

@@ -28,10 +28,9 @@ def shared_words(question: Question) -> pd.DataFrame:
     """The candidates of a question by the number of different words they share with it."""
     asked = set(tokenize(question.text))
     rows = []
-    for candidate in sorted(question.candidates, key=lambda c: c.place):
-        words = sorted(asked.intersection(tokenize(candidate.text)))
-        right = "✓" if candidate.label == 1 else ""
-        rows.append((len(words), " ".join(words), right, candidate.text))
+    for one in sorted(question.candidates, key=lambda candidate: candidate.place):
+        words = sorted(asked.intersection(tokenize(one.text)))
+        rows.append((len(words), " ".join(words), "✓" if one.label == 1 else "", one.text))
     frame = pd.DataFrame(rows, columns=["shared", "words", "right", "candidate"])
     return frame.sort_values("shared", ascending=False, kind="stable")
 
@@ -136,26 +135,23 @@ class IntegrationExplorer(CandidateExplorer):
         if not rankers:
             raise QaselError("give at least one trained ranker to explore")
         self.rankers = dict(rankers)
-        self._known: dict[Question, pd.DataFrame] = {}
         super().__init__(split, first=first)
 
     def places(self, question: Question) -> pd.DataFrame:
-        """The place of each candidate (its id) by each head, computed once; ★ where it ranks.
+        """The place of each candidate (its id) by each head; ★ marks the head that ranks.
 
         The last row, `AP`, has the average precisions as text, or dashes without a right answer.
         """
-        if question not in self._known:
-            one = Split("picked", (question,))
-            judged = question.answered and all(c.label is not None for c in question.candidates)
-            columns = {}
-            for name, ranker in self.rankers.items():
-                for head, run in ranker.rank_heads(one).items():
-                    star = " ★" if head == ranker.recipe.scheme.ranks else ""
-                    places = {c: place for place, c in enumerate(run.ranking(question.id), start=1)}
-                    precision = f"{scores_of(run, one).map:.2f}" if judged else "–"
-                    columns[f"{name}\n{head}{star}"] = {**places, "AP": precision}
-            self._known[question] = pd.DataFrame(columns)
-        return self._known[question]
+        one = Split("picked", (question,))
+        judged = question.answered and all(c.label is not None for c in question.candidates)
+        columns = {}
+        for name, ranker in self.rankers.items():
+            for head, run in ranker.rank_heads(one).items():
+                star = " ★" if head == ranker.recipe.scheme.ranks else ""
+                places = {c: place for place, c in enumerate(run.ranking(question.id), start=1)}
+                precision = f"{scores_of(run, one).map:.2f}" if judged else "–"
+                columns[f"{name}\n{head}{star}"] = {**places, "AP": precision}
+        return pd.DataFrame(columns)
 
     def picture_of(self, question: Question, candidate: Candidate) -> str:
         """The slope chart, and under it a table of all places with the average precisions."""

@@ -108,13 +108,8 @@ COMPARISONS = {
 
 def claims(runs: pd.DataFrame | None = None) -> pd.DataFrame:
     """What the paper concludes, a line a comparison and data set; see `judged`."""
-    asked = [
-        Claim(text, first, second, dataset)
-        for text, pairs in COMPARISONS.items()
-        for first, second in pairs
-        for dataset in BOTH
-    ]
-    return judged(ROOM, asked, runs)
+    asked = [(text, *pair) for text, pairs in COMPARISONS.items() for pair in pairs]
+    return judged(ROOM, [Claim(*line, dataset) for line in asked for dataset in BOTH], runs)
 
 
 def together(runs: pd.DataFrame | None = None) -> pd.DataFrame:
@@ -126,20 +121,16 @@ def together(runs: pd.DataFrame | None = None) -> pd.DataFrame:
     runs = read_runs([ROOM]) if runs is None else runs
     table = published(ROOM).query("table == 'table-1' and metric == 'MAP'")
     printed = table.set_index(["row", "dataset"])["value"]
-    joint = [
-        pair for text, pairs in COMPARISONS.items() if text.startswith(JOINT) for pair in pairs
-    ]
+    joint = [pair for level in LEVELS for pair in COMPARISONS[f"{JOINT} ({level})"]]
     lines = []
     for dataset in BOTH:
-        tests = [
-            test for pair in joint if (test := significance(ROOM, dataset, "map", *pair, runs))
-        ]
-        if tests:
+        found = [significance(ROOM, dataset, "map", *pair, runs) for pair in joint]
+        if tests := [test for test in found if test]:
             known = [printed[test.first, dataset] - printed[test.second, dataset] for test in tests]
             ahead = sum(test.t.difference > 0 for test in tests)
             ours = pooled(tests)
-            line = (len(tests), ahead, np.mean(known), ours.difference, ours.p)
-            lines.append((DATASETS[dataset], *line))
+            means = np.mean(known), ours.difference, ours.p
+            lines.append((DATASETS[dataset], len(tests), ahead, *means))
     columns = ["data", "comparisons", "joint ahead", "paper", "ours", "p"]
     return pd.DataFrame(lines, columns=columns).set_index("data")
 
@@ -219,20 +210,14 @@ def convergence(runs: pd.DataFrame | None = None) -> pd.DataFrame:
     for dataset in BOTH:
         systems = shown(ROOM, dataset, MAIN, "CA(list)", runs=runs)
         if systems:
-            joint, alone = (
-                np.mean([*zip(*seeds, strict=False)], axis=1)  # as far as the shortest run
-                for seeds in histories(systems, "list").values()
-            )
-            epochs = min(len(joint), len(alone))
-            lines[DATASETS[dataset]] = {
-                "epochs": epochs,
-                f"{MAIN} lower in": (joint[:epochs] < alone[:epochs]).sum(),
-                **{
-                    f"best epoch, {name}": runs["best_epoch"].mean()
-                    for name, runs in systems.items()
-                },
-                "runs": " and ".join(str(len(runs)) for runs in systems.values()),
-            }
+            losses = histories(systems, "list").values()
+            means = [np.mean([*zip(*seeds, strict=False)], axis=1) for seeds in losses]
+            epochs = min(map(len, means))  # as far as the shortest run
+            joint, alone = (mean[:epochs] for mean in means)
+            best = {f"best epoch, {n}": own["best_epoch"].mean() for n, own in systems.items()}
+            counts = " and ".join(str(len(own)) for own in systems.values())
+            known = {"epochs": epochs, f"{MAIN} lower in": (joint < alone).sum()}
+            lines[DATASETS[dataset]] = known | best | {"runs": counts}
     return pd.DataFrame.from_dict(lines, orient="index")
 
 
@@ -289,14 +274,11 @@ def schemes(names: Iterable[str] = SCHEMES, columns: int = 3) -> HouseFigure:
 
 def table(runs: pd.DataFrame | None, name: str) -> HouseFigure | None:
     """One table of the paper, its own rows: its numbers against ours."""
-    return table_figure(
-        ROOM,
-        runs,
-        name,
-        TABLES[name],
-        keep=lambda frame: frame[frame["row"].isin(SCHEMES)],
-        name_vectors=True,
-    )
+
+    def own(frame: pd.DataFrame) -> pd.DataFrame:
+        return frame[frame["row"].isin(SCHEMES)]
+
+    return table_figure(ROOM, runs, name, TABLES[name], own, name_vectors=True)
 
 
 def list_loss(runs: pd.DataFrame | None = None) -> HouseFigure | None:

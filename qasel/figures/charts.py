@@ -142,11 +142,10 @@ def _paper_and_ours(axes: Axes, y: int, line: Any) -> None:
         axes.annotate(line.verdict, (line.paper, y), color=GREY, fontsize=10, **aside)
         return
     shade = colour(getattr(line, "system", line.row))
-    if pd.notna(line.interval) and line.runs >= FEWEST:
-        ends = [line.ours - line.interval, line.ours + line.interval]
-        axes.plot(ends, [y, y], color=shade, linewidth=2.5, solid_capstyle="butt")
+    known = pd.notna(line.interval) and line.runs >= FEWEST
     face = "white" if line.verdict == "below" else shade
-    axes.plot(line.ours, y, color=shade, mfc=face, zorder=5, **DOT)
+    spread = line.interval if known else None
+    axes.errorbar(line.ours, y, xerr=spread, color=shade, mfc=face, elinewidth=2.5, **DOT)
 
 
 NUMBERS = 16

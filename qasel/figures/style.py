@@ -32,37 +32,15 @@ house_style = mpl.rc_context(STYLE)
 """Decorator of functions that draw."""
 
 FAMILIES = {
-    "PRI": BLUE,
-    "RI": GREEN,
-    "MTL": ORANGE,
-    "CA": VERMILLION,
-    "DCA": PURPLE,
-    "PRI ablation": SKY,
-    "LSP": BLUE,
-    "LSP-AP": ORANGE,
-    "LSP-AP*": VERMILLION,
-    "LSSVM-AP": GREEN,
-    "LSSVM-AP*": PURPLE,
-    "SVMmap": SKY,
-    "SVM": WINE,
-    "CNN": INDIGO,
-    "MS-Ranker": BLUE,
-    "Pre-Ranker": WINE,
-    "w/o Rewards": ORANGE,
-    "w/o Pre-Ranker": GREEN,
-    "w/o Evidence": VERMILLION,
-    "w/o RL action": PURPLE,
-    "w/o the Gate": SKY,
-    "AP-MPCNN": BLUE,
-    "Attention only": ORANGE,
-    "Wide convolution only": GREEN,
-    "Sparse feature vector only": PURPLE,
-    "Pairwise ranking only": VERMILLION,
-    "bm25": BLACK,
-    "word overlap": OLIVE,
-    "idf overlap": BROWN,
-    "random": GREY,
-}
+    "PRI": BLUE, "RI": GREEN, "MTL": ORANGE, "CA": VERMILLION, "DCA": PURPLE, "PRI ablation": SKY,
+    "LSP": BLUE, "LSP-AP": ORANGE, "LSP-AP*": VERMILLION, "LSSVM-AP": GREEN, "LSSVM-AP*": PURPLE,
+    "SVMmap": SKY, "SVM": WINE, "CNN": INDIGO,
+    "MS-Ranker": BLUE, "Pre-Ranker": WINE, "w/o Rewards": ORANGE, "w/o Pre-Ranker": GREEN,
+    "w/o Evidence": VERMILLION, "w/o RL action": PURPLE, "w/o the Gate": SKY,
+    "AP-MPCNN": BLUE, "Attention only": ORANGE, "Wide convolution only": GREEN,
+    "Sparse feature vector only": PURPLE, "Pairwise ranking only": VERMILLION,
+    "bm25": BLACK, "word overlap": OLIVE, "idf overlap": BROWN, "random": GREY,
+}  # fmt: skip
 """A family of systems has one colour, in every figure; others get one by their name."""
 
 _LEVELS = {"point": (":", "o"), "pair": ("--", "s")}

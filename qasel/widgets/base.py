@@ -36,10 +36,9 @@ OWN = -1
 
 
 class Explorer(widgets.VBox):
-    """Rows of controls, and under them a picture that follows the watched ones.
+    """Rows of controls, one below the other, and under them a picture.
 
-    `rows` are laid out one below the other; a change of the value of a control in `watched`
-    draws the picture anew.
+    A change of the value of a control in `watched` draws the picture anew.
     """
 
     hint = "Run this notebook to change the choices: this is a picture of the first one."

@@ -15,6 +15,7 @@ from qasel.widgets.ranking import rankings, scores_of
 
 CELLS, CELL = 21, 26
 """Places from 0 to 1 either way, and the pixels of one."""
+SIDE = f"{CELL - 2}px"
 Place = tuple[int, int]
 """Across and upwards, counted from 0."""
 
@@ -22,11 +23,10 @@ Place = tuple[int, int]
 class SideBySideExplorer(Explorer):
     """Two systems' average precision on every question of a split, and both rankings of one.
 
-    `runs` are of the whole split, two or more by name, and the labels of the split must be known.
-    The reader picks two systems, then a question: by its point (a button, pressed again for the
-    next of several questions) or from the list, in which the largest differences come first.
-    `first` is the id of the question shown at the start, else that of the largest difference.
-    Raises `QaselError` for fewer runs, a run of other questions, and a question that is not there.
+    `runs` are of the whole split, two or more by name. The reader picks two, then a question: by
+    its point (a button, pressed again for the next of several questions) or from the list, the
+    largest differences first. `first` is the id of the question shown at the start. Raises
+    `QaselError` for fewer runs, a run of other questions, and a question that is not there.
     """
 
     def __init__(self, runs: Mapping[str, Run], split: Split, first: str | None = None) -> None:
@@ -45,14 +45,8 @@ class SideBySideExplorer(Explorer):
         ]
         self.choice = widgets.Dropdown(options=[("", "")], description="Question", layout=wide)
         tracks = f"repeat({CELLS + 1}, {CELL}px)"
-        self.points = widgets.GridBox(
-            layout=widgets.Layout(
-                grid_template_columns=tracks,
-                grid_template_rows=tracks,
-                grid_gap="0px",
-                overflow="auto",
-            )
-        )
+        look = {"grid_template_columns": tracks, "grid_template_rows": tracks, "grid_gap": "0px"}
+        self.points = widgets.GridBox(layout=look | {"overflow": "auto"})
         self.buttons: dict[Place, widgets.Button] = {}
         self._shown: tuple[str, str] | None = None
         self._first = first
@@ -117,11 +111,9 @@ class SideBySideExplorer(Explorer):
         button = widgets.Button(
             description=str(len(ids)),
             tooltip=f"{count}, AP about {x:.2f} across, {y:.2f} upwards",
-            layout=_area(*at),
+            layout=_area(*at, padding="0", margin="1px", width=SIDE, height=SIDE),
             style={"button_color": better, "text_color": "white", "font_size": "11px"},
         )
-        button.layout.padding, button.layout.margin = "0", "1px"
-        button.layout.width = button.layout.height = f"{CELL - 2}px"
         button.on_click(lambda _: self.press(ids))
         return button
 
@@ -137,9 +129,9 @@ class SideBySideExplorer(Explorer):
         return lines
 
 
-def _area(x: int, y: int) -> widgets.Layout:
+def _area(x: int, y: int, **look: str) -> widgets.Layout:
     """A place in the grid, whose first column and last row (-1) are the axes'."""
-    return widgets.Layout(grid_area=f"{CELLS - y} / {x + 2}")
+    return widgets.Layout(grid_area=f"{CELLS - y} / {x + 2}", **look)
 
 
 def _axes() -> list[widgets.HTML]:

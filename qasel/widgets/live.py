@@ -3,23 +3,11 @@
 from collections.abc import Callable, Mapping
 from itertools import cycle
 
-import pandas as pd
-
-from qasel.figures.style import (
-    BLUE,
-    GREEN,
-    GREY,
-    INK,
-    ORANGE,
-    VERMILLION,
-    HouseFigure,
-    house_style,
-    new_figure,
-)  # fmt: skip
+from qasel.figures.style import BLUE, GREEN, GREY, ORANGE, VERMILLION, house_style, new_figure
 from qasel.widgets import svg
 from qasel.widgets.base import Explorer
 
-COLOURS = (VERMILLION, ORANGE, GREEN, BLUE, INK, GREY)
+COLOURS = (VERMILLION, ORANGE, GREEN, BLUE, GREY)
 Epochs = list[dict[str, float]]
 
 
@@ -47,12 +35,21 @@ class LiveCurves(Explorer):
 
         return on_epoch
 
+    @house_style
     def view(self) -> str:
         """The two panels, and a line on each training."""
         if not self.histories:
             return f'<p style="color:{GREY}">The curves grow here while the models train.</p>'
-        told = "; ".join(map(self.told, self.histories))
-        return svg.of_figure(self._figure(), f"Loss and dev MAP after each epoch: {told}")
+        figure = new_figure(11, 3.3 + 0.25 * len(self.histories))
+        titles = {"loss": "training loss", "dev_map": "MAP on the development split"}
+        for axes, (key, title) in zip(figure.subplots(1, 2), titles.items(), strict=True):
+            for (name, epochs), shade in zip(self.histories.items(), cycle(COLOURS), strict=False):
+                look = {"color": self.colours.get(name, shade), "label": self.told(name)}
+                axes.plot(range(1, len(epochs) + 1), [row[key] for row in epochs], ".-", **look)
+            axes.set(title=title, xlabel="epoch")
+        handles, told = figure.axes[0].get_legend_handles_labels()
+        figure.legend(handles, told, loc="outside lower left", fontsize=10)
+        return svg.of_figure(figure, f"Loss and dev MAP after each epoch: {'; '.join(told)}")
 
     def told(self, name: str) -> str:
         """How a training stands, in a few words."""
@@ -63,18 +60,3 @@ class LiveCurves(Explorer):
             f"{name}: {len(epochs)} epochs in {seconds:.0f} s, "
             f"best dev MAP {best['dev_map']:.3f} after epoch {best['epoch']:.0f}"
         )
-
-    @house_style
-    def _figure(self) -> HouseFigure:
-        figure = new_figure(11, 3.3 + 0.25 * len(self.histories))
-        loss, dev = figure.subplots(1, 2)
-        for (name, epochs), shade in zip(self.histories.items(), cycle(COLOURS), strict=False):
-            look = {"color": self.colours.get(name, shade), "label": self.told(name)}
-            for axes, key in ((loss, "loss"), (dev, "dev_map")):
-                pd.DataFrame(epochs).plot(
-                    x="epoch", y=key, ax=axes, style=".-", legend=False, **look
-                )
-        loss.set_title("training loss")
-        dev.set_title("MAP on the development split")
-        figure.legend(*loss.get_legend_handles_labels(), loc="outside lower left", fontsize=10)
-        return figure

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from ledger_rows import runs_of
+from matplotlib.collections import LineCollection
 from PIL import Image
 from test_tables import row
 
@@ -122,7 +123,7 @@ def test_an_interval_is_drawn_from_three_seeds_on():
     for count, drawn in ((2, 0), (3, 1)):
         frame = comparison(ROOM, runs_of(rows[:count])).query("runs > 0 and metric == 'MAP'")
         figure = paper_against_ours(frame.query("table == 'table-1'"))
-        wide = [line for line in figure.axes[0].get_lines() if line.get_linewidth() == 2.5]
+        wide = [c for c in figure.axes[0].collections if isinstance(c, LineCollection)]
         assert len(wide) == drawn
         texts = [text.get_text() for text in figure.legends[0].get_texts()]
         assert ("95 % interval, from 3 seeds on" in texts) == bool(drawn)

@@ -182,12 +182,6 @@ def test_live_curves_grow():
     assert "CA(list) &lt;1&gt;" in curves.picture.value
 
 
-def test_the_papers_example_of_supervision():
-    candidates = tuple(Candidate(str(i), "x", int(i < 2), i) for i in range(5))
-    counts = teaching.supervision([Question("q", "x", candidates)] * 10)
-    assert counts == {"lists": 10, "points": 50, "pairs, all": 60, "pairs, hardest": 20}
-
-
 def test_the_misleading_question(split):
     assert teaching.misleading(split).id == "q0"
     shared = teaching.shared_words(split[0])

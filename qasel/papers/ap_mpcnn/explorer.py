@@ -150,10 +150,7 @@ def _sides(seen: Sequence[Inside], places: Sequence[str]) -> str:
 
 
 def weighted(sentence: Sentence) -> str:
-    """The words of a sentence shaded by their weights, the largest of which stand beside them.
-
-    A word has an element of its own: no dollar sign meets another, to be taken for mathematics.
-    """
+    """The words of a sentence shaded by their weights, the largest of which stand beside them."""
     if sentence.words == ("",):
         return f'<span style="color:{GREY}">(no word)</span>'
     if sentence.weights is None:

@@ -106,13 +106,12 @@ class APMPCNNRanker(NeuralRanker):
 
     @torch.inference_mode()
     def inside(self, question: str, answer: str, off: str = "") -> Inside:
-        """A pair, typed or taken from the data, step by step as the text has it.
+        """A pair of texts step by step, as the paper has it, with one part switched `off`.
 
-        One part may be switched `off`; the weights stay as they were trained with all parts. Off
-        means, for `attention`, that every word of a sentence has the same weight 1/n (with weights
-        of 0 the copies would be zeros, and no sentence was like that in training); for `wide`,
-        that windows lie within the sentence; for `sparse`, that the four features are 0. A part
-        that the network does not have is off already. Raises `QaselError` for other parts.
+        The weights stay as they were trained with all parts. Off means, for `attention`, that
+        every word of a sentence has the same weight 1/n; for `wide`, that windows lie within the
+        sentence; for `sparse`, that the four features are 0. A part that the network does not have
+        is off already. Raises `QaselError` for other parts.
         """
         if off not in ("", *SWITCHES):
             raise QaselError(f"unknown part {off!r}: choose from {', '.join(SWITCHES)}")
@@ -150,9 +149,8 @@ def feature_maps(
 ) -> tuple[pd.DataFrame, ...]:
     """Equations 11 and 12: tanh of all windows of each width from 1, `[windows, F]`.
 
-    A window has a row, named by its words; filters count from 1. `vectors` `[n, d]` are those of
-    the words, `weight` `[n]` their attention weights. (Training never makes these maps: see
-    `convolution`.)
+    Rows are named by their words, filters count from 1. `vectors` `[n, d]` are those of the words,
+    `weight` `[n]` their attention weights. Training never makes these maps: see `convolution`.
     """
     x = vectors if weight is None else torch.cat([vectors, weight[:, None] * vectors], dim=1)
     maps = []

@@ -70,10 +70,9 @@ def parts(runs: pd.DataFrame | None = None) -> pd.DataFrame:
 def settings(runs: pd.DataFrame | None = None) -> pd.DataFrame:
     """Table IV: of each setting's three values, which has the best test MAP, the paper's and ours.
 
-    The recipe's own value is the one in the middle; its numbers are those of table V. `gap` is its
-    mean less that of the better one of the other two, p Fisher's randomisation test of the two over
-    the test questions. Ours are of runs with the vectors of the recipe's own runs, on the seeds
-    (`runs`) that all values run have: another seed can move a score as far as another setting.
+    The recipe's own value is the one in the middle. `gap` is its mean less that of the better one
+    of the other two, p Fisher's randomisation test of the two over the test questions. Ours are
+    runs with the vectors of the recipe's own, on the seeds (`runs`) that all three values have.
     """
     runs = read_runs([ROOM]) if runs is None else runs
     lines = in_tables(ROOM, runs).query("dataset == @DATASET and split == 'test'")
@@ -120,25 +119,23 @@ def _listed(values: Iterable[float]) -> str:
 def summary(frame: pd.DataFrame) -> list[str]:
     """How often the recipe's own value is the best of its three, in two sentences."""
     sentences = []
-    for where, column in (("In the paper's numbers", "paper"), ("In ours", "ours")):
-        ran = frame[frame[f"best ({column})"] != NOT_RUN]
-        if ran.empty:
-            sentences.append(f"{where}: not run yet.")
-            continue
-        pairs = zip(ran["recipe"], ran[f"best ({column})"], strict=True)
+    for where, column in (("In the paper's numbers", "best (paper)"), ("In ours", "best (ours)")):
+        ran = frame[frame[column] != NOT_RUN]
+        pairs = zip(ran["recipe"], ran[column], strict=True)
         best = [values for own, values in pairs if own in values.split(", ")]
-        sentences.append(
-            f"{where} the recipe's value is the best in {len(best)} of {len(ran)} settings, "
-            f"in {sum(',' in values for values in best)} of them level with another."
+        level = sum("," in values for values in best)
+        text = (
+            f" the recipe's value is the best in {len(best)} of {len(ran)} settings, "
+            f"in {level} of them level with another."
         )
+        sentences.append(where + (text if len(ran) else ": not run yet."))
     return sentences
 
 
 def answered(runs: pd.DataFrame | None = None) -> pd.DataFrame:
     """Test MAP and MRR over all questions, as in the tables, and over those with a right answer.
 
-    Means over seeds, one line per system and its vectors. A question without a right answer is one
-    whose MAP is 0, which no ranking of a right answer gives.
+    Means over seeds, one line per system and its vectors. Where no answer is right, MAP is 0.
     """
     lines = in_tables(ROOM, runs).query("dataset == @DATASET and split == 'test'")
     means = []
@@ -155,10 +152,9 @@ def answered(runs: pd.DataFrame | None = None) -> pd.DataFrame:
 
 
 def statistics(dataset: Dataset) -> pd.DataFrame:
-    """Table III: questions, pairs and the share of relevant pairs, the paper's and a data set's.
+    """Table III: questions, pairs and share of relevant pairs: TREC-QA's (raw) in the paper, ours.
 
-    One line per split, and their total; the paper's numbers are TREC-QA's (raw), whatever the
-    data set.
+    One line per split, and their total.
     """
     known = published(ROOM).query("table == 'table-3'")
     paper = known.pivot(index="row", columns="metric", values="value")

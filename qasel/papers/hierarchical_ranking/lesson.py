@@ -1,6 +1,6 @@
 """What notebook 01 needs: tables of the data and the schemes, and two explorers."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from functools import partial
 
 import pandas as pd
@@ -49,17 +49,6 @@ def misleading(split: Split) -> Question:
     if not mixed:
         raise QaselError(f"{split.name}: no question has both right and wrong candidates")
     return max(mixed, key=gap)
-
-
-def supervision(questions: Iterable[Question]) -> dict[str, int]:
-    """How many units each level trains on: candidates, pairs (all, hardest negative), lists."""
-    labels = [question.labels for question in questions]
-    return {
-        "lists": len(labels),
-        "points": sum(len(row) for row in labels),
-        "pairs, all": sum(int(row.sum() * (1 - row).sum()) for row in labels),
-        "pairs, hardest": sum(int(row.sum()) for row in labels if (1 - row).any()),
-    }
 
 
 def scheme_table(settings: HierarchicalRecipe) -> pd.DataFrame:
@@ -178,17 +167,16 @@ def _slopes(question: Question, candidate: Candidate, places: pd.DataFrame) -> H
     count = len(question.candidates)
     figure = new_figure(max(6.0, 1.4 * len(places.columns)), 1.8 + 0.25 * count)
     axes = figure.subplots()
-    kinds = {}
+    looks = {"wrong": ("#C8C8C8", 1.2), "right": (GREEN, 2.0), "picked": (BLUE, 3.5)}
+    lines = {}
     for one in sorted(question.candidates, key=lambda c: (c.id == candidate.id, c.label == 1)):
-        kind, colour, width = "wrong", "#C8C8C8", 1.2
-        if one.label == 1:
-            kind, colour, width = "right", GREEN, 2.0
-        if one.id == candidate.id:
-            kind, colour, width = "picked", BLUE, 3.5
-        (kinds[kind],) = axes.plot(
-            places.columns, places.loc[one.id], "o-", color=colour, linewidth=width,
-            markersize=3 + 2 * width, mfc=colour if one.label == 1 else "white",
+        right = one.label == 1
+        kind = "picked" if one.id == candidate.id else "right" if right else "wrong"
+        shade, width = looks[kind]
+        (lines[kind],) = axes.plot(
+            places.columns, places.loc[one.id], "o-", color=shade, linewidth=width,
+            markersize=3 + 2 * width, mfc=shade if right else "white",
         )  # fmt: skip
     axes.set(ylim=(count + 0.5, 0.5), yticks=range(1, count + 1), ylabel="place")
-    figure.legend(kinds.values(), kinds, loc="outside lower center", ncols=3)
+    figure.legend(lines.values(), lines, loc="outside lower center", ncols=3)
     return figure

@@ -143,9 +143,8 @@ def pair_level(runs: pd.DataFrame | None = None, epochs: int = 6) -> pd.DataFram
     runs = read_runs([ROOM]) if runs is None else runs
     lines = {}
     for system in SCHEMES:
-        dev, test = (
-            varied(ROOM, system, "trecqa", "pair_head", runs, split) for split in ("dev", "test")
-        )
+        asked = ROOM, system, "trecqa", "pair_head", runs
+        dev, test = (varied(*asked, split) for split in ("dev", "test"))
         for activation, found in test.items():
             history = found["history"].iloc[0][:epochs]
             losses = {f"epoch {n}": e["pair"] for n, e in enumerate(history, 1) if "pair" in e}
@@ -178,10 +177,10 @@ def both_splits(runs: pd.DataFrame | None = None) -> pd.DataFrame:
 
 
 def judged_by_dev(runs: pd.DataFrame | None = None) -> pd.DataFrame:
-    """How dev and test MAP go together over the runs of a data set.
+    """How dev and test MAP go together over the runs of a data set (Spearman's rank correlation).
 
-    Their rank correlation (Spearman; p as if all runs were independent), and the run with the
-    highest dev MAP: its test MAP, and how many other runs are better on test.
+    p is as if all runs were independent. Then the run with the highest dev MAP: its test MAP, and
+    how many other runs are better on test.
     """
     lines = {}
     for dataset, frame in both_splits(runs).groupby("dataset", sort=False):
@@ -283,31 +282,24 @@ def table(runs: pd.DataFrame | None, name: str) -> HouseFigure | None:
 
 def list_loss(runs: pd.DataFrame | None = None) -> HouseFigure | None:
     """Figure 4: the list loss while training, PRI(list) against the list level alone."""
-    panels = {
-        name: shown(ROOM, dataset, MAIN, "CA(list)", runs=runs)
-        for dataset, name in DATASETS.items()
-    }
-    return _curves(panels, "list", "list loss (training)", "Figure 4: the list loss")
+    both = {DATASETS[data]: shown(ROOM, data, MAIN, "CA(list)", runs=runs) for data in BOTH}
+    return _curves(both, "list", "list loss (training)", "Figure 4: the list loss")
 
 
 def dev_map(runs: pd.DataFrame | None = None) -> HouseFigure | None:
     """MAP on the development split after each epoch, a panel for each level that ranks."""
     lines = in_tables(ROOM, runs)
     panels = {}
-    for dataset, data in DATASETS.items():
+    for dataset in BOTH:
         ran = set(lines.loc[lines["dataset"] == dataset, "variant"])
         for level in LEVELS:
             names = [name for f in FAMILIES if (name := f"{f}({level})") in ran]
-            panels[f"{data}, {level}-level"] = shown(ROOM, dataset, *names, runs=lines)
+            panels[f"{DATASETS[dataset]}, {level}-level"] = shown(ROOM, dataset, *names, runs=lines)
     return _curves(panels, "dev_map", "dev MAP", "MAP on the development split", peak=True)
 
 
 def _curves(
-    panels: Mapping[str, Mapping[str, pd.DataFrame]],
-    key: str,
-    ylabel: str,
-    title: str,
-    peak: bool = False,
+    panels: Mapping[str, Mapping[str, pd.DataFrame]], key: str, ylabel: str, title: str, **how: bool
 ) -> HouseFigure | None:
     """A curve per run of what its history has under `key`: panel → system → lines of runs.
 
@@ -322,7 +314,7 @@ def _curves(
         ylabel,
         title=titled(title, set(lines["vectors"])),
         columns=min(len(found), len(LEVELS)),
-        peak=peak,
+        **how,
     )
 
 
@@ -332,10 +324,8 @@ def dev_and_test(runs: pd.DataFrame | None = None) -> HouseFigure | None:
     frame = both_splits(runs)
     if frame.empty:
         return None
-    frame = frame.assign(
-        family=frame["variant"].map(family),
-        level=[VARIANTS[system].ranks for system in frame["variant"]],
-    )
+    ranks = frame["variant"].map(lambda system: VARIANTS[system].ranks)
+    frame = frame.assign(family=frame["variant"].map(family), level=ranks)
     colours = {family(system): colour(system) for system in frame["variant"]}
     markers = {level: line_and_marker(f"({level})")[1] for level in LEVELS}
     parts = frame.groupby("dataset", sort=False)

@@ -1,8 +1,7 @@
 """The house style: a style sheet, a colour-blind-safe palette, one colour a system, and saving.
 
-Colours are those of Okabe and Ito (2008), and a few darker ones for what stands beside the papers'
-systems. Figures belong to no window: a notebook shows the one that a cell ends with, and nothing
-is left open.
+Colours are those of Okabe and Ito (2008), and a few darker ones. Figures belong to no window: a
+notebook shows the one that a cell ends with, and nothing is left open.
 """
 
 import hashlib

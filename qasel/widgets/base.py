@@ -134,12 +134,11 @@ class QuestionExplorer(Explorer):
         lines = [line for line in lines if line.lstrip("+").strip()]
         if not text or not lines:
             raise QaselError("Type a question, and paste its candidates, one a line.")
-        plus = [line.startswith("+") for line in lines]
-        labels = [int(right) for right in plus] if any(plus) else [None] * len(lines)
-        candidates = (
-            Candidate(f"typed-{place}", line.lstrip("+").strip(), label, place)
-            for place, (line, label) in enumerate(zip(lines, labels, strict=True))
-        )
+        known = any(line.startswith("+") for line in lines)
+        candidates = []
+        for place, line in enumerate(lines):
+            label = int(line.startswith("+")) if known else None
+            candidates.append(Candidate(f"typed-{place}", line.lstrip("+").strip(), label, place))
         return Question("typed", text, tuple(candidates))
 
 

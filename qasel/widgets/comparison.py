@@ -55,8 +55,7 @@ class SideBySideExplorer(Explorer):
     @property
     def pair(self) -> tuple[str, str]:
         """The two systems chosen: across and upwards."""
-        across, upwards = (control.value for control in self.systems)
-        return across, upwards
+        return self.systems[0].value, self.systems[1].value
 
     def place(self, question: str) -> Place:
         """Where a question stands in the scatter."""
@@ -102,7 +101,12 @@ class SideBySideExplorer(Explorer):
         for question in self.split:
             places.setdefault(self.place(question.id), []).append(question.id)
         self.buttons = {at: self._button(at, ids) for at, ids in places.items()}
-        self.points.children = [*_axes(), *self.buttons.values()]
+        axes = [
+            widgets.HTML(f"<small>{place / (CELLS - 1):g}</small>", layout=_area(*at))
+            for place in range(0, CELLS, 4)
+            for at in ((place, -1), (-1, place))
+        ]
+        self.points.children = [*axes, *self.buttons.values()]
 
     def _button(self, at: Place, ids: list[str]) -> widgets.Button:
         x, y = (self.precision[name][ids[0]] for name in self.pair)
@@ -132,12 +136,3 @@ class SideBySideExplorer(Explorer):
 def _area(x: int, y: int, **look: str) -> widgets.Layout:
     """A place in the grid, whose first column and last row (-1) are the axes'."""
     return widgets.Layout(grid_area=f"{CELLS - y} / {x + 2}", **look)
-
-
-def _axes() -> list[widgets.HTML]:
-    """The numbers of the two axes."""
-    return [
-        widgets.HTML(f"<small>{place / (CELLS - 1):g}</small>", layout=_area(*at))
-        for place in range(0, CELLS, 4)
-        for at in ((place, -1), (-1, place))
-    ]

@@ -45,10 +45,7 @@ SWITCHED = (
 
 
 def switched(ranker: APMPCNNRanker, question: str, right: str, wrong: str) -> pd.DataFrame:
-    """Log odds of both candidates, a line for each part switched off that the recipe has.
-
-    The first line, "", is with all parts on.
-    """
+    """Log odds of both candidates: a line with all parts on (""), and one per part switched off."""
     parts = [off for off in ("", *SWITCHES) if not off or getattr(ranker.recipe, off)]
     odds = [[ranker.inside(question, a, off).log_odds for a in (right, wrong)] for off in parts]
     return pd.DataFrame(odds, index=parts, columns=["right", "wrong"])

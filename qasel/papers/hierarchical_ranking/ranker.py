@@ -1,7 +1,5 @@
 """Paper 1 as a ranker: the model and its joint loss (equation 10)."""
 
-from functools import partial
-
 import pandas as pd
 import torch
 from torch import Tensor
@@ -36,18 +34,13 @@ class HierarchicalRanker(NeuralRanker):
 
     def scores(self, batch: Batch) -> Tensor:
         """Scores of the head that ranks."""
-        return self._scores_of(self.recipe.scheme.ranks, batch)
-
-    def _scores_of(self, head: str, batch: Batch) -> Tensor:
-        return self.network(batch)[head]
+        return self.network(batch)[self.recipe.scheme.ranks]
 
     def rank_heads(self, split: Split) -> dict[str, Run]:
-        """One run a head, by name: how each level of ranking orders the candidates."""
+        """One run per head, by name: how each level of ranking orders the candidates."""
         data = self.encode(split)
-        return {
-            head.name: self.run_of(data, partial(self._scores_of, head.name), head.name)
-            for head in self.recipe.scheme.heads
-        }
+        names = [head.name for head in self.recipe.scheme.heads]
+        return {n: self.run_of(data, lambda batch, n=n: self.network(batch)[n], n) for n in names}
 
     @torch.inference_mode()
     def attention(self, question: str, answer: str) -> tuple[pd.DataFrame, pd.DataFrame]:

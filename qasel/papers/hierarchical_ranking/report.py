@@ -169,9 +169,8 @@ def both_splits(runs: pd.DataFrame | None = None) -> pd.DataFrame:
     groups = lines.groupby(["dataset", "variant"])
     vectors = {key: pick(group, key[1:]) for key, group in groups}
     kept = [vectors[run.dataset, run.variant] == run.vectors for run in lines.itertuples()]
-    maps = lines.loc[kept].pivot(
-        index=["dataset", "variant", "seed"], columns="split", values="map"
-    )
+    run = ["dataset", "variant", "seed"]
+    maps = lines.loc[kept].pivot(index=run, columns="split", values="map")
     frame = maps.reindex(columns=["dev", "test"]).reindex(BOTH, level="dataset").reset_index()
     return frame[frame.groupby("dataset")["seed"].transform("size") >= RUNS]
 

@@ -144,8 +144,8 @@ def _paper_and_ours(axes: Axes, y: int, line: Any) -> None:
     shade = colour(getattr(line, "system", line.row))
     known = pd.notna(line.interval) and line.runs >= FEWEST
     face = "white" if line.verdict == "below" else shade
-    spread = line.interval if known else None
-    axes.errorbar(line.ours, y, xerr=spread, color=shade, mfc=face, elinewidth=2.5, **DOT)
+    half = line.interval if known else None
+    axes.errorbar(line.ours, y, xerr=half, color=shade, mfc=face, elinewidth=2.5, **DOT)
 
 
 NUMBERS = 16

@@ -65,10 +65,7 @@ def leaders(cells: pd.DataFrame, count: int = LEADERS) -> pd.DataFrame:
 
 @house_style
 def score_matrix(cells: pd.DataFrame) -> HouseFigure:
-    """Systems × data sets: means, shaded from the lowest to the highest of each data set.
-
-    A system that was not run on a data set has a dash there.
-    """
+    """Systems × data sets: means, shaded from lowest to highest of each data set; – not run."""
     means = cells["mean"].unstack("target").reindex(systems(cells))[targets(cells)]
     asked = cells[cells["compared"]].groupby("target")["questions"].first()
     names = [  # in two lines, so that seven columns fit on a page
@@ -204,24 +201,26 @@ def worth(frame: pd.DataFrame) -> HouseFigure:
     ends = np.cumsum([1 + len(part) for part in groups])
     half = np.abs(2 * ends[:-1] - ends[-1])
     cut = half.argmin() + 1 if len(frame) > SHORT and len(half) else len(groups)
-    columns = [column for column in (groups[:cut], groups[cut:]) if column]
-    height = max(sum(1 + len(part) for part in column) for column in columns)
+    columns = [
+        [row for part in column for row in (part["idea"].iloc[0], *part.to_dict("records"))]
+        for column in (groups[:cut], groups[cut:])
+        if column
+    ]
+    height = max(map(len, columns))
     figure = new_figure(9.0 if len(columns) == 1 else 13.0, 1.8 + 0.3 * height)
     panels = figure.subplots(1, len(columns), sharex=True, squeeze=False)[0]
     for axes, column in zip(panels, columns, strict=True):
-        names: dict[int, str] = {}
-        y = -1
-        for part in column:
-            y += 1
-            look = {"transform": axes.get_yaxis_transform(), "va": "center", "weight": "bold"}
-            axes.text(0, y, part["idea"].iloc[0], zorder=5, **look)
-            for y, line in enumerate(part.to_dict("records"), y + 1):  # noqa: B020
-                names[y] = f"{line['data']}  {line['runs']}"
-                shade = BLUE if line[ADJUSTED] < ALPHA else GREY
-                axes.plot([line["low"], line["high"]], [y, y], color=shade, linewidth=2)
-                face = shade if line[CLEAR] else "white"
-                axes.plot(line["difference"], y, color=shade, mfc=face, **DOT)
-        name_rows(axes, names, height)
+        for y, row in enumerate(column):
+            if isinstance(row, str):
+                across = axes.get_yaxis_transform()
+                axes.text(0, y, row, transform=across, va="center", weight="bold", zorder=5)
+                continue
+            shade = BLUE if row[ADJUSTED] < ALPHA else GREY
+            axes.plot([row["low"], row["high"]], [y, y], color=shade, linewidth=2)
+            face = shade if row[CLEAR] else "white"
+            axes.plot(row["difference"], y, color=shade, mfc=face, **DOT)
+        lines = {y: row for y, row in enumerate(column) if not isinstance(row, str)}
+        name_rows(axes, {y: f"{r['data']}  {r['runs']}" for y, r in lines.items()}, height)
         axes.axvline(0, color=GREY, linewidth=1)
         axes.locator_params(axis="x", nbins=8)
         axes.set_xlabel("difference in MAP")

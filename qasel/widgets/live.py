@@ -14,9 +14,8 @@ Epochs = list[dict[str, float]]
 class LiveCurves(Explorer):
     """Loss and dev MAP of several trainings, drawn anew after each epoch.
 
-    Show it, then pass `follow(name)` to `fit` as `on_epoch`. Show it again after training: a saved
-    notebook keeps the picture of the moment when it is shown. Trainings without a colour in
-    `colours` get one in turn.
+    Show it, then pass `follow(name)` to `fit` as `on_epoch`; show it again after training for the
+    picture that a saved notebook keeps. Trainings that `colours` lacks get a colour in turn.
     """
 
     hint = ""

@@ -115,9 +115,8 @@ class PerspectiveExplorer(CandidateExplorer):
         right, wrong = seen = [self.ranker.inside(text, candidate.text) for candidate in shown]
         bars = switched_figure(switched(self.ranker, text, *(c.text for c in shown)))
         drawn = svg.of_figure(bars, "f of both candidates, with all parts and without each")
-        attends = WEIGHTS[self.ranker.recipe.attention]
         parts = (
-            ("What the words weigh", _sides(seen, places), attends),
+            ("What the words weigh", _sides(seen, places), WEIGHTS[self.ranker.recipe.attention]),
             ("The strongest windows", _windows(right, wrong), WINDOWS),
             ("The score with each part switched off", drawn, SWITCHED),
         )
@@ -162,6 +161,7 @@ def weighted(sentence: Sentence) -> str:
 
 
 def _words(words: Sequence[str]) -> str:
+    # Each in an element of its own, so that no two dollar signs are taken for mathematics.
     return " ".join(f"<span>{escape(word)}</span>" for word in words)
 
 

@@ -58,10 +58,7 @@ def network(recipe: APMPCNNRecipe) -> Diagram:
 
 
 def parts(runs: pd.DataFrame | None = None) -> pd.DataFrame:
-    """Figure 11: all parts together against each alone; see `judged`.
-
-    The paper gives its figure no numbers; it says that all together are better than any alone.
-    """
+    """Figure 11, which has no numbers: all parts together are better than any alone (`judged`)."""
     pairs = product(ALONE, ("MAP", "MRR"))
     claims = [Claim("four parts beat one", MAIN, alone, DATASET, m) for alone, m in pairs]
     return judged(ROOM, claims, runs)

@@ -1,5 +1,7 @@
 """Paper 1 as a ranker: the model and its joint loss (equation 10)."""
 
+from functools import partial
+
 import pandas as pd
 import torch
 from torch import Tensor
@@ -34,13 +36,16 @@ class HierarchicalRanker(NeuralRanker):
 
     def scores(self, batch: Batch) -> Tensor:
         """Scores of the head that ranks."""
-        return self.network(batch)[self.recipe.scheme.ranks]
+        return self._head(self.recipe.scheme.ranks, batch)
+
+    def _head(self, name: str, batch: Batch) -> Tensor:
+        return self.network(batch)[name]
 
     def rank_heads(self, split: Split) -> dict[str, Run]:
         """One run per head, by name: how each level of ranking orders the candidates."""
         data = self.encode(split)
         names = [head.name for head in self.recipe.scheme.heads]
-        return {n: self.run_of(data, lambda batch, n=n: self.network(batch)[n], n) for n in names}
+        return {name: self.run_of(data, partial(self._head, name), name) for name in names}
 
     @torch.inference_mode()
     def attention(self, question: str, answer: str) -> tuple[pd.DataFrame, pd.DataFrame]:

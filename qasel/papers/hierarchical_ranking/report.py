@@ -300,10 +300,7 @@ def dev_map(runs: pd.DataFrame | None = None) -> HouseFigure | None:
 def _curves(
     panels: Mapping[str, Mapping[str, pd.DataFrame]], key: str, ylabel: str, title: str, **how: bool
 ) -> HouseFigure | None:
-    """A curve per run of what its history has under `key`: panel → system → lines of runs.
-
-    Three panels in a row; None without any runs. The title names the word vectors.
-    """
+    """Panel → system → lines of runs: a curve per run of its history's `key`; None without runs."""
     found = {name: systems for name, systems in panels.items() if systems}
     if not found:
         return None

@@ -1,15 +1,17 @@
-"""Systems side by side: the matrix, quality against cost, and two systems question by question."""
+"""Systems side by side: the matrix, quality against cost, question by question, ideas' worth."""
 
-from collections import Counter
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping
+from typing import Any
 
 import numpy as np
 import pandas as pd
+import seaborn as sns
 from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
 
 from qasel.errors import QaselError
 from qasel.evaluation.measures import NAMES
-from qasel.figures.charts import Difference, differences, grid
+from qasel.figures.charts import DOT, name_rows
 from qasel.figures.style import BLUE, GREY, ORANGE, PALE, HouseFigure, house_style, new_figure
 from qasel.results.compare import ADJUSTED, ALPHA, CLEAR, entries, matrix, systems, targets
 from qasel.results.runs import SAMPLE, target_name
@@ -20,6 +22,8 @@ LEADERS = 3
 """Systems of each data set that `figures` shows, best first."""
 PANELS = ("wikiqa/answered", "trecqa/clean", "semeval-cqa/a-2016", "semeval-cqa/b-2016")
 """A target of each task: what is shown of quality against cost."""
+WIDEST = 9.5
+"""Inches; a page shrinks what is wider, and its letters with it."""
 LEAST_SECONDS = 0.1
 """Below it the axis of seconds is linear, so that what costs nothing has a place too."""
 NAMED = 8
@@ -30,6 +34,8 @@ SMALLEST, LARGEST = 28.0, 1_500.0
 """Areas of a dot that is one question, and of the largest, which all others shrink with."""
 DARK_ORANGE = "#9A6A00"
 """Orange that can be read as text."""
+SHORT = 20
+"""Lines above which there are two columns: a slide is wider than high."""
 
 
 def figures(runs: pd.DataFrame, note: Callable[[str], None] = print) -> dict[str, HouseFigure]:
@@ -57,38 +63,49 @@ def leaders(cells: pd.DataFrame, count: int = LEADERS) -> pd.DataFrame:
     return cells[cells.index.isin(best, level="system")]
 
 
-def score_matrix(cells: pd.DataFrame, title: str | None = None) -> HouseFigure:
-    """Systems × data sets: means, shaded from the lowest to the highest of each data set."""
-    rows, columns = systems(cells), targets(cells)
-    values = cells["mean"].unstack("target").reindex(index=rows, columns=columns)
+@house_style
+def score_matrix(cells: pd.DataFrame) -> HouseFigure:
+    """Systems × data sets: means, shaded from lowest to highest of each data set; – not run."""
+    means = cells["mean"].unstack("target").reindex(systems(cells))[targets(cells)]
     asked = cells[cells["compared"]].groupby("target")["questions"].first()
     names = [  # in two lines, so that seven columns fit on a page
         target_name(t).replace(" (", "\n(").replace("SemEval-", "SemEval\n") + f"\n{asked[t]}"
-        for t in columns
+        for t in means
     ]
     measure = NAMES[cells["measure"].iloc[0]]
     note = f"{measure} over seeds; below the data set's name, its test questions"
-    return grid(values.to_numpy(), rows, names, title=title, note=note)
+    longest = max(len(line) for name in names for line in name.split("\n"))
+    width = 0.8 + 0.095 * max(map(len, means.index)) + max(1.0, 0.105 * longest) * len(names)
+    figure = new_figure(min(WIDEST, max(width, 0.085 * len(note))), 1.5 + 0.33 * len(means))
+    span = (means.max() - means.min()).replace(0.0, 1.0)
+    axes = sns.heatmap(
+        ((means - means.min()) / span).fillna(-0.15), vmin=-0.15, vmax=1.1, cmap="Blues",
+        annot=means.map("{:.3f}".format, na_action="ignore").fillna("–"), fmt="",
+        annot_kws={"size": 10}, xticklabels=names, cbar=False, linewidths=1, ax=figure.subplots(),
+    )  # fmt: skip
+    axes.xaxis.tick_top()
+    axes.tick_params(length=0)
+    axes.set(xlabel="", ylabel="")
+    figure.supxlabel(note, fontsize=10, color=GREY)
+    return figure
 
 
 @house_style
-def quality_cost(cells: pd.DataFrame, title: str | None = None) -> HouseFigure:
+def quality_cost(cells: pd.DataFrame) -> HouseFigure:
     """A panel per data set: mean quality against seconds to train, and the line of best buys."""
     shown = targets(cells)
     columns = min(2, len(shown))
     lines = -(-len(shown) // columns)
     figure = new_figure(12, 0.5 + 3.1 * lines)
-    drawn = figure.subplots(lines, columns, squeeze=False)
-    for axes in list(drawn.flat)[len(shown) :]:
+    grid = figure.subplots(lines, columns, squeeze=False)
+    for axes in grid.flat[len(shown) :]:
         axes.set_visible(False)
-    for axes, target in zip(drawn.flat, shown, strict=False):
+    for axes, target in zip(grid.flat, shown, strict=False):
         _panel(axes, cells.loc[target])
         axes.set(xlabel="seconds to train", ylabel=NAMES[cells["measure"].iloc[0]])
         axes.set_title(target_name(target))
-    told = "filled, and on the line: no other system is as good for less"
-    figure.supxlabel(told, fontsize=10, color=GREY)
-    if title:
-        figure.suptitle(title)
+    note = "filled, and on the line: no other system is as good for less"
+    figure.supxlabel(note, fontsize=10, color=GREY)
     return figure
 
 
@@ -97,8 +114,7 @@ def _panel(axes: Axes, column: pd.DataFrame) -> None:
     best = best_buys(column)
     named = column.index if len(column) <= NAMED else worth_naming(best)
     for system, x, y in column[["seconds", "mean"]].itertuples():
-        face = BLUE if system in best.index else "white"
-        shade = BLUE if system in best.index else GREY
+        shade, face = (BLUE, BLUE) if system in best.index else (GREY, "white")
         number = [*named].index(system) + 1 if system in named else None
         label = f"{number}  {system}" if number else None
         axes.plot(x, y, "o", color=shade, mfc=face, markeredgewidth=1.5, label=label)
@@ -134,56 +150,85 @@ def worth_naming(best: pd.DataFrame) -> list[str]:
 
 def questions(cells: pd.DataFrame, target: str, first: str, second: str) -> HouseFigure:
     """Every question of a data set: what one system makes of it against what another does."""
-    a, b = (cells.loc[(target, system), "values"] for system in (first, second))
-    pairs = [(a[question], b[question]) for question in a if question in b]
     measure = NAMES[cells["measure"].iloc[0]].removeprefix("M")
-    names = f"{measure}, {first}", f"{measure}, {second}"
-    return agreement(pairs, names, title=target_name(target))
+    a, b = (cells.loc[(target, system), "values"] for system in (first, second))
+    return agreement(a, b, (first, second), measure, title=target_name(target))
 
 
 @house_style
 def agreement(
-    pairs: Sequence[tuple[float, float]], names: tuple[str, str], *, title: str | None = None
+    across: Mapping[str, float],
+    upwards: Mapping[str, float],
+    names: tuple[str, str],
+    measure: str,
+    *,
+    title: str = "",
 ) -> HouseFigure:
-    """Two values of each question in 0..1, one per axis; the larger a dot, the more questions.
+    """Two systems' values in 0..1, by question, one per axis; the larger a dot, the more questions.
 
-    Above the diagonal the second does better, below it the first; raises `QaselError` for none.
+    Above the diagonal the second does better, below it the first. Raises `QaselError` when there
+    is no question that both have.
     """
-    if not pairs:
+    both = pd.DataFrame({"x": across, "y": upwards}).dropna()
+    if both.empty:
         raise QaselError("no question that both have")
-    counts = Counter((round(x, 3), round(y, 3)) for x, y in pairs)
-    size = min(SMALLEST, LARGEST / max(counts.values()))
+    counts = both.round(3).value_counts(sort=False).rename("n").reset_index()
+    better = np.sign(counts["y"] - counts["x"])
+    size = min(SMALLEST, LARGEST / counts["n"].max())
     figure = new_figure(6.4, 6.4)
     axes = figure.subplots()
     axes.plot([0, 1], [0, 1], color=PALE, zorder=0)
-    totals = {}
     for sign, shade in ((1, ORANGE), (0, GREY), (-1, BLUE)):
-        some = [(x, y, n) for (x, y), n in counts.items() if np.sign(y - x) == sign]
-        totals[sign] = sum(n for _, _, n in some)
-        if some:
-            x, y, n = np.array(some).T
-            axes.scatter(x, y, size * n, color=shade, alpha=0.55, linewidths=0, clip_on=False)
-    axes.set(xlim=(-0.04, 1.04), ylim=(-0.04, 1.04), aspect="equal")
-    axes.set_xlabel(f"{names[0]} (better on {totals[-1]} of {len(pairs)})", color=BLUE)
-    axes.set_ylabel(f"{names[1]} (better on {totals[1]})", color=DARK_ORANGE)
-    if title:
-        axes.set_title(title)
+        some = counts[better == sign]
+        if len(some):
+            look: dict[str, Any] = {"color": shade, "alpha": 0.55, "linewidths": 0}
+            axes.scatter(some["x"], some["y"], size * some["n"], clip_on=False, **look)
+    first, second = (counts.loc[better == sign, "n"].sum() for sign in (-1, 1))
+    axes.set(title=title, xlim=(-0.04, 1.04), ylim=(-0.04, 1.04), aspect="equal")
+    axes.set_xlabel(f"{measure}, {names[0]} (better on {first} of {len(both)})", color=BLUE)
+    axes.set_ylabel(f"{measure}, {names[1]} (better on {second})", color=DARK_ORANGE)
     return figure
 
 
-def worth(frame: pd.DataFrame, title: str | None = None, measure: str = "map") -> HouseFigure:
-    """What ideas are worth by a measure, a line per data set, from the frame of that name."""
-    lines = [
-        Difference(
-            line["idea"],
-            f"{line['data']}  {line['runs']}",
-            line["difference"],
-            line["low"],
-            line["high"],
-            line[ADJUSTED] < ALPHA,
-            line[CLEAR],
-        )
-        for line in frame.to_dict("records")
+@house_style
+def worth(frame: pd.DataFrame) -> HouseFigure:
+    """What ideas are worth in MAP, from the frame of that name: a dot and an interval per line.
+
+    Blue where a test found the difference, full where it is clear over seeds too. Lines stand
+    under the name of their idea, in two columns where there are many.
+    """
+    groups = [part for _, part in frame.groupby("idea", sort=False)]
+    ends = np.cumsum([1 + len(part) for part in groups])
+    half = np.abs(2 * ends[:-1] - ends[-1])
+    cut = half.argmin() + 1 if len(frame) > SHORT and len(half) else len(groups)
+    columns = [
+        [row for part in column for row in (part["idea"].iloc[0], *part.to_dict("records"))]
+        for column in (groups[:cut], groups[cut:])
+        if column
+    ]
+    height = max(map(len, columns))
+    figure = new_figure(9.0 if len(columns) == 1 else 13.0, 1.8 + 0.3 * height)
+    panels = figure.subplots(1, len(columns), sharex=True, squeeze=False)[0]
+    for axes, column in zip(panels, columns, strict=True):
+        for y, row in enumerate(column):
+            if isinstance(row, str):
+                across = axes.get_yaxis_transform()
+                axes.text(0, y, row, transform=across, va="center", weight="bold", zorder=5)
+                continue
+            shade = BLUE if row[ADJUSTED] < ALPHA else GREY
+            axes.plot([row["low"], row["high"]], [y, y], color=shade, linewidth=2)
+            face = shade if row[CLEAR] else "white"
+            axes.plot(row["difference"], y, color=shade, mfc=face, **DOT)
+        lines = {y: row for y, row in enumerate(column) if not isinstance(row, str)}
+        name_rows(axes, {y: f"{r['data']}  {r['runs']}" for y, r in lines.items()}, height)
+        axes.axvline(0, color=GREY, linewidth=1)
+        axes.locator_params(axis="x", nbins=8)
+        axes.set_xlabel("difference in MAP")
+    handles = [
+        Line2D([], [], color=BLUE, **DOT, label="significant, corrected, and clear over seeds"),
+        Line2D([], [], color=BLUE, mfc="white", **DOT, label="significant over questions only"),
+        Line2D([], [], color=GREY, mfc="white", **DOT, label="not"),
     ]
     note = "lines: 95 % over questions; numbers: runs with / without the idea"
-    return differences(lines, xlabel=f"difference in {NAMES[measure]}", note=note, title=title)
+    figure.legend(handles=handles, loc="outside lower center", ncols=3, title=note)
+    return figure

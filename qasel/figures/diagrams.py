@@ -1,7 +1,7 @@
 """Boxes and arrows: architectures and wirings, drawn from what the code declares."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import chain
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 from matplotlib.axes import Axes
@@ -34,6 +34,11 @@ class Arrow(NamedTuple):
     bend: float = 0.0
 
 
+def chain(*names: str) -> list[Arrow]:
+    """An arrow from each box to the next."""
+    return [Arrow(start, end) for start, end in pairwise(names)]
+
+
 class Diagram(NamedTuple):
     """Boxes by name, and the arrows between them."""
 
@@ -47,23 +52,26 @@ def diagrams(
     *,
     columns: int = 1,
     unit: float = 1.2,
-    title: str | None = None,
+    title: str = "",
     note: str = "",
     fontsize: float = 11,
 ) -> HouseFigure:
     """One panel per diagram, all on one scale of `unit` inches.
 
-    Names that start with a space are not shown; a diagram without boxes leaves its place blank.
+    A diagram without boxes leaves its place blank.
     """
     lines = -(-len(panels) // columns)
     boxes = [list(diagram.boxes.values()) for diagram in panels.values()]
-    across = [_extent((b.x, b.width) for b in chain(*boxes[i::columns])) for i in range(columns)]
-    low, high = _extent((box.y, box.height) for box in chain(*boxes))
+    across = [
+        _extent((box.x, box.width) for column in boxes[i::columns] for box in column)
+        for i in range(columns)
+    ]
+    low, high = _extent((box.y, box.height) for panel in boxes for box in panel)
     widths = [right - left for left, right in across]
-    titled = any(not name.startswith(" ") for name in panels)
+    named = any(map(str.strip, panels))
     figure = new_figure(
         unit * sum(widths) + 0.3 * columns,
-        (unit * (high - low) + 0.3 + 0.3 * titled) * lines + 0.5 * bool(title) + 0.4 * bool(note),
+        (unit * (high - low) + 0.3 + 0.3 * named) * lines + 0.5 * bool(title) + 0.4 * bool(note),
     )
     grid = figure.subplots(lines, columns, squeeze=False, width_ratios=widths)
     for axes, ends in zip(grid.flat, across * lines, strict=True):
@@ -71,9 +79,8 @@ def diagrams(
         axes.set(xlim=ends, ylim=(low, high), aspect="equal")
     for axes, (name, diagram) in zip(grid.flat, panels.items(), strict=False):
         _draw(axes, diagram, fontsize)
-        if not name.startswith(" "):
-            axes.set_title(name, loc="center")
-    figure.suptitle(title or "")
+        axes.set_title(name.strip(), loc="center")
+    figure.suptitle(title)
     figure.supxlabel(note, fontsize=fontsize, color=GREY)
     return figure
 

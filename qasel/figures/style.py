@@ -1,8 +1,7 @@
 """The house style: a style sheet, a colour-blind-safe palette, one colour a system, and saving.
 
-Colours are those of Okabe and Ito (2008), and a few darker ones for what stands beside the papers'
-systems. Figures belong to no window: a notebook shows the one that a cell ends with, and nothing
-is left open.
+Colours are those of Okabe and Ito (2008), and a few darker ones. Figures belong to no window: a
+notebook shows the one that a cell ends with, and nothing is left open.
 """
 
 import hashlib
@@ -32,37 +31,15 @@ house_style = mpl.rc_context(STYLE)
 """Decorator of functions that draw."""
 
 FAMILIES = {
-    "PRI": BLUE,
-    "RI": GREEN,
-    "MTL": ORANGE,
-    "CA": VERMILLION,
-    "DCA": PURPLE,
-    "PRI ablation": SKY,
-    "LSP": BLUE,
-    "LSP-AP": ORANGE,
-    "LSP-AP*": VERMILLION,
-    "LSSVM-AP": GREEN,
-    "LSSVM-AP*": PURPLE,
-    "SVMmap": SKY,
-    "SVM": WINE,
-    "CNN": INDIGO,
-    "MS-Ranker": BLUE,
-    "Pre-Ranker": WINE,
-    "w/o Rewards": ORANGE,
-    "w/o Pre-Ranker": GREEN,
-    "w/o Evidence": VERMILLION,
-    "w/o RL action": PURPLE,
-    "w/o the Gate": SKY,
-    "AP-MPCNN": BLUE,
-    "Attention only": ORANGE,
-    "Wide convolution only": GREEN,
-    "Sparse feature vector only": PURPLE,
-    "Pairwise ranking only": VERMILLION,
-    "bm25": BLACK,
-    "word overlap": OLIVE,
-    "idf overlap": BROWN,
-    "random": GREY,
-}
+    "PRI": BLUE, "RI": GREEN, "MTL": ORANGE, "CA": VERMILLION, "DCA": PURPLE, "PRI ablation": SKY,
+    "LSP": BLUE, "LSP-AP": ORANGE, "LSP-AP*": VERMILLION, "LSSVM-AP": GREEN, "LSSVM-AP*": PURPLE,
+    "SVMmap": SKY, "SVM": WINE, "CNN": INDIGO,
+    "MS-Ranker": BLUE, "Pre-Ranker": WINE, "w/o Rewards": ORANGE, "w/o Pre-Ranker": GREEN,
+    "w/o Evidence": VERMILLION, "w/o RL action": PURPLE, "w/o the Gate": SKY,
+    "AP-MPCNN": BLUE, "Attention only": ORANGE, "Wide convolution only": GREEN,
+    "Sparse feature vector only": PURPLE, "Pairwise ranking only": VERMILLION,
+    "bm25": BLACK, "word overlap": OLIVE, "idf overlap": BROWN, "random": GREY,
+}  # fmt: skip
 """A family of systems has one colour, in every figure; others get one by their name."""
 
 _LEVELS = {"point": (":", "o"), "pair": ("--", "s")}
@@ -96,18 +73,12 @@ def line_and_marker(system: str) -> tuple[str, str]:
 
 
 class HouseFigure(Figure):
-    """A figure that a notebook shows as an image with a description.
-
-    `alt` is that description, for readers who do not see the image; while it is empty, the
-    figure's own texts stand in for it.
-    """
-
-    alt = ""
+    """A figure that a notebook shows as an image; its own texts describe it to who cannot see."""
 
     def _repr_html_(self) -> str:
         pixels = _png(self, 100)
         width, height = self.get_size_inches() * 100
-        return image(pixels, "png", width, height, self.alt or _texts(self))
+        return image(pixels, "png", width, height, _texts(self))
 
     def _ipython_display_(self) -> None:
         # By hand, because `%matplotlib inline` would add a second picture.

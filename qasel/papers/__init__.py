@@ -41,8 +41,7 @@ class Rooms(Mapping[str, Room]):
                 from qasel.papers.yardsticks import ROOM
             case _:
                 close = difflib.get_close_matches(name, self.names, n=1)
-                known = ", ".join(self.names)
-                hint = f"did you mean {close[0]!r}?" if close else f"known: {known}"
+                hint = f"did you mean {close[0]!r}?" if close else f"known: {', '.join(self.names)}"
                 raise QaselError(f"unknown paper {name!r}; {hint}")
         return ROOM
 

@@ -38,7 +38,8 @@ def chosen_recipes(
     `epochs` 0 and `vectors` "" keep the recipe's own; `settings` are others of its fields, as
     `key=value` with blanks between. Raises `QaselError` for what is not valid.
     """
-    names = _named(variants, ROOMS[paper].variants)
+    room = ROOMS[paper]
+    names = _named(variants, room.variants)
     if not names or len(set(names)) < len(names):
         raise QaselError(f"variants {variants!r}: name at least one, and each once")
     if not isinstance(epochs, int) or epochs < 0:
@@ -47,10 +48,8 @@ def chosen_recipes(
     if "scale" in others:
         raise QaselError(f"settings {settings!r}: the scale is a parameter of its own")
     changes = {"scale": scale} | ({"epochs": epochs} if epochs else {}) | others
-    return {
-        name: ROOMS[paper].configured(name, dataset, changes, vectors).change(seed=seed)
-        for name in names
-    }
+    configured = (room.configured(name, dataset, changes, vectors) for name in names)
+    return {name: own.change(seed=seed) for name, own in zip(names, configured, strict=True)}
 
 
 def _named(variants: str, known: Collection[str]) -> list[str]:

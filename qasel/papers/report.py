@@ -9,8 +9,7 @@ from qasel.figures.style import HouseFigure
 from qasel.results import Room
 from qasel.results.tables import comparison
 
-# Tints of the boxes of diagrams: texts, what is computed once or by all, what has weights or is
-# computed step by step, what comes out.
+# Tints of the boxes: texts; computed once or by all; with weights, or step by step; what comes out.
 WORDS, SHARED, OWN, OUT = "#F4F4F4", "#E4ECF5", "#F8E9DD", "#DDF0E4"
 
 

@@ -3,25 +3,22 @@
 How to write one:
 
 * A subclass of `Explorer` makes its controls, calls `super().__init__(rows, watched)` last, and
-  has a method `view` that returns the picture for the controls' present values as one string
-  of HTML. `view` runs once at the start and again whenever a watched control changes.
-* One about a question that the reader picks or types subclasses `QuestionExplorer` instead: it
-  calls `super().__init__(split, rows, watched)` and finds the question in `self.question`.
+  has a method `view` that returns the picture for the controls' present values as HTML. One about
+  a question that the reader picks or types subclasses `QuestionExplorer` and reads
+  `self.question`; one about its candidates, `CandidateExplorer`.
 * Text from data or from the reader goes through `escape` (or `words`, which does so); a
   `QaselError` raised in `view` is shown to the reader in place of the picture.
 * Only inline styles: `<style>` and scripts are dropped where a notebook is not trusted, and
   some sites drop styles altogether, so no meaning may hang on a colour alone.
 * No `print`, `Output` or `interactive`: what they write would end up in the saved notebook.
 
-What is saved holds the widget for a living kernel and, as `text/html`, the picture of the moment
-when the cell ran. nbconvert and code hosting sites show the latter; JupyterLab would insist on
-the widget, so `tools/rerun_notebooks.py` leaves it out of what it saves.
+A saved notebook holds the picture of the moment when the cell ran, as `text/html`.
 """
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from html import escape
-from typing import Any
+from typing import Any, ClassVar
 
 import ipywidgets as widgets
 from IPython.display import HTML
@@ -29,10 +26,7 @@ from matplotlib.colors import to_hex, to_rgb
 
 from qasel.datasets.base import Candidate, Question, Split
 from qasel.errors import QaselError
-from qasel.figures.style import BLUE, GREEN, GREY, INK, ORANGE, SKY, VERMILLION
-
-# What explorers import from here though it is defined elsewhere.
-__all__ = ["BLUE", "GREEN", "GREY", "INK", "ORANGE", "SKY", "VERMILLION", "escape"]
+from qasel.figures.style import GREY, INK, SKY, VERMILLION
 
 _VIEW = "application/vnd.jupyter.widget-view+json"
 _CELL = "text-align:left;vertical-align:top;padding:4px 8px;white-space:normal"
@@ -42,10 +36,9 @@ OWN = -1
 
 
 class Explorer(widgets.VBox):
-    """Rows of controls, and under them a picture that follows the watched ones.
+    """Rows of controls, one below the other, and under them a picture.
 
-    `rows` are laid out one below the other; a change of the value of a control in `watched`
-    draws the picture anew.
+    A change of the value of a control in `watched` draws the picture anew.
     """
 
     hint = "Run this notebook to change the choices: this is a picture of the first one."
@@ -141,12 +134,11 @@ class QuestionExplorer(Explorer):
         lines = [line for line in lines if line.lstrip("+").strip()]
         if not text or not lines:
             raise QaselError("Type a question, and paste its candidates, one a line.")
-        plus = [line.startswith("+") for line in lines]
-        labels = [int(right) for right in plus] if any(plus) else [None] * len(lines)
-        candidates = (
-            Candidate(f"typed-{place}", line.lstrip("+").strip(), label, place)
-            for place, (line, label) in enumerate(zip(lines, labels, strict=True))
-        )
+        known = any(line.startswith("+") for line in lines)
+        candidates = []
+        for place, line in enumerate(lines):
+            label = int(line.startswith("+")) if known else None
+            candidates.append(Candidate(f"typed-{place}", line.lstrip("+").strip(), label, place))
         return Question("typed", text, tuple(candidates))
 
 
@@ -196,31 +188,20 @@ def bar(share: float, colour: str = GREY, width: int = 90) -> str:
     return f'<span style="{style}"></span>'
 
 
-def signed_bar(share: float, width: int = 70) -> str:
-    """A bar from the middle to the right, or to the left for `share` (−1 to 1) below 0."""
-    half = f"display:inline-block;width:{width}px"
-    left, right = bar(-share, VERMILLION, width), bar(share, BLUE, width)
-    return (
-        f'<span style="white-space:nowrap"><span style="{half};text-align:right">{left}</span>'
-        f'<span style="{half};border-left:1px solid {GREY}">{right}</span></span>'
-    )
-
-
-def shade(text: str, weight: float, colour: str = SKY) -> str:
-    """Text on a ground of `colour`, the stronger the larger `weight` (0 to 1); escaped."""
+def shade(text: str, weight: float) -> str:
+    """Text on a blue ground, the stronger the larger `weight` (0 to 1); escaped."""
     share = min(max(weight, 0.0), 1.0)
-    red, green, blue = (1 - share * (1 - part) for part in to_rgb(colour))
-    ground = to_hex((red, green, blue))
-    style = f"background-color:{ground};color:{INK};padding:0 2px"
+    red, green, blue = (1 - share * (1 - part) for part in to_rgb(SKY))
+    style = f"background-color:{to_hex((red, green, blue))};color:{INK};padding:0 2px"
     return f'<span style="{style}">{escape(text)}</span>'
 
 
-def words(text: str, mark: Callable[[str], bool], colour: str = SKY) -> str:
+def words(text: str, mark: Callable[[str], bool]) -> str:
     """Escaped text in which the words for which `mark(lower-cased word)` holds stand out."""
     pieces = []
     for word in text.split():
         core = word.strip(".,;:!?\"'()[]`").lower()
-        pieces.append(f"<b>{shade(word, 0.45, colour)}</b>" if mark(core) else escape(word))
+        pieces.append(f"<b>{shade(word, 0.45)}</b>" if mark(core) else escape(word))
     return " ".join(pieces)
 
 
@@ -229,11 +210,15 @@ MARKS = {1: "✓", 0: "✗", None: "?"}
 
 
 class CandidateExplorer(QuestionExplorer):
-    """An explorer about one candidate of the question, offered in the order of their file.
+    """An explorer about a candidate of the question, or one of each of several `kinds`.
 
-    A question opens with its first right answer, if it has one. A subclass has a method
-    `picture_of(question, candidate)` in place of `view`.
+    A kind has a dropdown of that name, which offers the candidates with the kind's labels in the
+    order of `ordered` and opens with the first right one, if there is one. A subclass has a method
+    `picture_of(question, *candidates)`, one candidate per kind, in place of `view`.
     """
+
+    kinds: ClassVar[Mapping[str, Sequence[int | None]]] = {"Candidate": (1, 0, None)}
+    picture_of: Callable[..., str]
 
     def __init__(
         self,
@@ -243,20 +228,42 @@ class CandidateExplorer(QuestionExplorer):
         first: str | None = None,
     ) -> None:
         self._offered: Question | None = None
-        self.pick = widgets.Dropdown(description="Candidate", **_WIDE)
-        super().__init__(split, [self.pick, *rows], [self.pick, *watched], first)
+        self._offering = False
+        self.picks = [widgets.Dropdown(description=kind, **_WIDE) for kind in self.kinds]
+        super().__init__(split, [*self.picks, *rows], [*self.picks, *watched], first)
+
+    def refresh(self, change: Any = None) -> None:
+        """Draw, but not while candidates are offered, which changes several controls."""
+        if not self._offering:
+            super().refresh(change)
 
     def view(self) -> str:
         """Offer the candidates of a question that was just chosen, then draw."""
         question = self.question
         if question != self._offered:
+            self._offering = True
+            try:
+                self.offer(question)
+            finally:
+                self._offering = False
             self._offered = question
-            offered = sorted(question.candidates, key=lambda candidate: candidate.place)
-            options = [(f"{MARKS[c.label]} {c.text}", c) for c in offered]
-            self.pick.set_trait("options", options)
-            self.pick.value = next((c for c in offered if c.label == 1), offered[0])
-        return self.picture_of(question, self.pick.value)
+        for kind, pick in zip(self.kinds, self.picks, strict=True):
+            if pick.value is None:
+                raise QaselError(
+                    f"There is no {kind.lower()} candidate: pick another question, or type "
+                    "candidates of both kinds, the lines of the right ones beginning with +."
+                )
+        return self.picture_of(question, *(pick.value for pick in self.picks))
 
-    @abstractmethod
-    def picture_of(self, question: Question, candidate: Candidate) -> str:
-        """The picture for this question and candidate, as HTML."""
+    def offer(self, question: Question) -> None:
+        """Put the candidates of a question into the dropdowns."""
+        ranked = self.ordered(question)
+        for pick, labels in zip(self.picks, self.kinds.values(), strict=True):
+            offered = [candidate for candidate in ranked if candidate.label in labels]
+            pick.set_trait("options", [(f"{MARKS[c.label]} {c.text}", c) for c in offered])
+            best = [c for c in offered if c.label == 1] or offered
+            pick.value = best[0] if best else None
+
+    def ordered(self, question: Question) -> list[Candidate]:
+        """The candidates as they are offered: in the order of their file."""
+        return sorted(question.candidates, key=lambda candidate: candidate.place)

@@ -8,12 +8,14 @@ from qasel.datasets.base import Split
 from qasel.errors import QaselError
 from qasel.evaluation import Run
 from qasel.figures.compare import agreement
+from qasel.figures.style import BLUE, GREY, INK, VERMILLION
 from qasel.widgets import svg
-from qasel.widgets.base import BLUE, GREY, INK, VERMILLION, Explorer, bar, escape
+from qasel.widgets.base import Explorer, bar, escape
 from qasel.widgets.ranking import rankings, scores_of
 
 CELLS, CELL = 21, 26
 """Places from 0 to 1 either way, and the pixels of one."""
+SIDE = f"{CELL - 2}px"
 Place = tuple[int, int]
 """Across and upwards, counted from 0."""
 
@@ -21,11 +23,10 @@ Place = tuple[int, int]
 class SideBySideExplorer(Explorer):
     """Two systems' average precision on every question of a split, and both rankings of one.
 
-    `runs` are of the whole split, two or more by name, and the labels of the split must be known.
-    The reader picks two systems, then a question: by its point (a button, pressed again for the
-    next of several questions) or from the list, in which the largest differences come first.
-    `first` is the id of the question shown at the start, else that of the largest difference.
-    Raises `QaselError` for fewer runs, a run of other questions, and a question that is not there.
+    `runs` are of the whole split, two or more by name. The reader picks two, then a question: by
+    its point (a button, pressed again for the next of several questions) or from the list, the
+    largest differences first. `first` is the id of the question shown at the start. Raises
+    `QaselError` for fewer runs, a run of other questions, and a question that is not there.
     """
 
     def __init__(self, runs: Mapping[str, Run], split: Split, first: str | None = None) -> None:
@@ -44,14 +45,8 @@ class SideBySideExplorer(Explorer):
         ]
         self.choice = widgets.Dropdown(options=[("", "")], description="Question", layout=wide)
         tracks = f"repeat({CELLS + 1}, {CELL}px)"
-        self.points = widgets.GridBox(
-            layout=widgets.Layout(
-                grid_template_columns=tracks,
-                grid_template_rows=tracks,
-                grid_gap="0px",
-                overflow="auto",
-            )
-        )
+        look = {"grid_template_columns": tracks, "grid_template_rows": tracks, "grid_gap": "0px"}
+        self.points = widgets.GridBox(layout=look | {"overflow": "auto"})
         self.buttons: dict[Place, widgets.Button] = {}
         self._shown: tuple[str, str] | None = None
         self._first = first
@@ -60,8 +55,7 @@ class SideBySideExplorer(Explorer):
     @property
     def pair(self) -> tuple[str, str]:
         """The two systems chosen: across and upwards."""
-        across, upwards = (control.value for control in self.systems)
-        return across, upwards
+        return self.systems[0].value, self.systems[1].value
 
     def place(self, question: str) -> Place:
         """Where a question stands in the scatter."""
@@ -87,9 +81,9 @@ class SideBySideExplorer(Explorer):
 
     def static(self) -> str:
         """The scatter as one picture, above the rankings."""
-        (across, x), (upwards, y) = ((name, self.precision[name]) for name in self.pair)
-        figure = agreement([(x[q], y[q]) for q in x], (f"AP, {across}", f"AP, {upwards}"))
+        across, upwards = self.pair
         alt = f"average precision of each question: {across} across, {upwards} upwards"
+        figure = agreement(self.precision[across], self.precision[upwards], self.pair, "AP")
         return f"<div>{svg.of_figure(figure, alt)}</div>{super().static()}"
 
     def _offer(self) -> None:
@@ -107,7 +101,12 @@ class SideBySideExplorer(Explorer):
         for question in self.split:
             places.setdefault(self.place(question.id), []).append(question.id)
         self.buttons = {at: self._button(at, ids) for at, ids in places.items()}
-        self.points.children = [*_axes(), *self.buttons.values()]
+        axes = [
+            widgets.HTML(f"<small>{place / (CELLS - 1):g}</small>", layout=_area(*at))
+            for place in range(0, CELLS, 4)
+            for at in ((place, -1), (-1, place))
+        ]
+        self.points.children = [*axes, *self.buttons.values()]
 
     def _button(self, at: Place, ids: list[str]) -> widgets.Button:
         x, y = (self.precision[name][ids[0]] for name in self.pair)
@@ -116,11 +115,9 @@ class SideBySideExplorer(Explorer):
         button = widgets.Button(
             description=str(len(ids)),
             tooltip=f"{count}, AP about {x:.2f} across, {y:.2f} upwards",
-            layout=_area(*at),
+            layout=_area(*at, padding="0", margin="1px", width=SIDE, height=SIDE),
             style={"button_color": better, "text_color": "white", "font_size": "11px"},
         )
-        button.layout.padding, button.layout.margin = "0", "1px"
-        button.layout.width = button.layout.height = f"{CELL - 2}px"
         button.on_click(lambda _: self.press(ids))
         return button
 
@@ -136,15 +133,6 @@ class SideBySideExplorer(Explorer):
         return lines
 
 
-def _area(x: int, y: int) -> widgets.Layout:
+def _area(x: int, y: int, **look: str) -> widgets.Layout:
     """A place in the grid, whose first column and last row (-1) are the axes'."""
-    return widgets.Layout(grid_area=f"{CELLS - y} / {x + 2}")
-
-
-def _axes() -> list[widgets.HTML]:
-    """The numbers of the two axes."""
-    return [
-        widgets.HTML(f"<small>{place / (CELLS - 1):g}</small>", layout=_area(*at))
-        for place in range(0, CELLS, 4)
-        for at in ((place, -1), (-1, place))
-    ]
+    return widgets.Layout(grid_area=f"{CELLS - y} / {x + 2}", **look)

@@ -144,19 +144,16 @@ class MeasureExplorer(Explorer):
             rows.append([*cells, bar(count / rank, GREEN if right else GREY)])
         ranked = table(["rank", "answer", "precision up to here", ""], rows)
         if not terms:
-            told = "No answer is right, so AP, RR and P@1 are 0 whatever the order."
-            return ranked + notice(told)
+            return ranked + notice("No answer is right: AP, RR and P@1 are 0 whatever the order.")
         labels = {str(rank): int(flag) for rank, flag in enumerate(flags)}
         scores = evaluate(Run({"q": {rank: -float(rank) for rank in labels}}), {"q": labels})
-        measures = [
+        measures = (
             ("AP", BLUE, f"1/{len(terms)} · ({' + '.join(terms)})", scores.map),
             ("RR", ORANGE, f"1/{flags.index(True) + 1}", scores.mrr),
             ("P@1", GREY, f"{int(flags[0])}/1", scores.p1),
-        ]
-        return ranked + table(
-            [],
-            [
-                [f"<b>{name}</b>", sums, f"= <b>{value:.4f}</b>", bar(value, colour, 160)]
-                for name, colour, sums, value in measures
-            ],
         )
+        cells = [
+            [f"<b>{name}</b>", sums, f"= <b>{value:.4f}</b>", bar(value, colour, 160)]
+            for name, colour, sums, value in measures
+        ]
+        return ranked + table([], cells)

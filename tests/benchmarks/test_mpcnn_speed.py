@@ -13,6 +13,7 @@ from torch.nn import functional as F
 
 from qasel.datasets import load_dataset
 from qasel.datasets.base import Candidate, Question, Split
+from qasel.papers.ap_mpcnn import recipe
 from qasel.papers.ap_mpcnn.model import APMPCNN
 from qasel.papers.ap_mpcnn.negatives import choose, triplet_loss
 from qasel.text import Vocabulary, tokenize
@@ -87,8 +88,7 @@ def test_projected_words_against_plain_convolution(lists):
     assert set(data.answers.length.tolist()) == {WORDS}
     vectors = torch.randn(len(vocabulary), 300) * 0.3
     vectors[0] = 0
-    parts = {"attention": True, "wide": True, "sparse": True}
-    model = APMPCNN(vectors, filters=300, widths=3, hidden=300, dropout=0.5, **parts).eval()
+    model = APMPCNN(vectors, recipe()).eval()
     batch = data.batch(torch.arange(lists))
     tiles = [(t.question[t.question_of], t.answer, model.overlap(t)) for t in batch.tiles]
     pairs = [torch.cat(part) for part in zip(*tiles, strict=True)]

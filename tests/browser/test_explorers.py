@@ -70,13 +70,13 @@ for name in ("STL-MLP", "STL-MLP, Unigrams"):
 """
 PREPARED = """\
 import torch
-from qasel.papers.ap_mpcnn import ranker, recipe
+from qasel.papers.ap_mpcnn import APMPCNNRanker, recipe
 from qasel.results.measure import vectors_for
 from qasel.papers.ap_mpcnn.explorer import PerspectiveExplorer
 
 chosen = recipe("AP-MPCNN", "sample", scale="quick")
 data = chosen.load()
-untrained = ranker(chosen, vectors_for(chosen, data), torch.device("cpu"))
+untrained = APMPCNNRanker(chosen, vectors_for(chosen, data), torch.device("cpu"))
 untrained.prepare(data.train)
 
 """

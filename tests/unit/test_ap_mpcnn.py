@@ -8,6 +8,7 @@ from ap_mpcnn_reference import slow_attention, slow_compared, slow_overlap, slow
 from torch.nn import functional as F
 
 from qasel.datasets.base import Candidate, Question, Split
+from qasel.papers.ap_mpcnn import recipe
 from qasel.papers.ap_mpcnn.convolution import HolisticConvolution, largest_windows
 from qasel.papers.ap_mpcnn.model import (
     APMPCNN,
@@ -51,8 +52,9 @@ def make(attention=True, wide=True, sparse=True, split=SPLIT, **sizes):
     vectors = torch.randn(len(vocabulary), 4)
     vectors[0] = 0
     vectors[vocabulary.encode(["built"])] = 0  # a word without a vector
-    settings = {"filters": 3, "widths": 3, "hidden": 5, "dropout": 0.3} | sizes
-    model = APMPCNN(vectors, attention=attention, wide=wide, sparse=sparse, **settings)
+    parts = {"attention": attention, "wide": wide, "sparse": sparse}
+    settings = {"filters": 3, "widths": 3, "hidden": 5, "dropout": 0.3} | parts | sizes
+    model = APMPCNN(vectors, recipe().change(**settings))
     if sparse:
         model.count_words(vocabulary.words, IDF)
     return model.eval(), EncodedSplit(split, vocabulary, CPU), vocabulary
@@ -97,10 +99,10 @@ def test_padding_and_company_never_change_a_score(attention, wide, sparse):
         assert (together[number, count:] == 0).all()
 
 
-@pytest.mark.parametrize("train_vectors", [False, True])
+@pytest.mark.parametrize("vectors_rate", [0.0, 0.1])
 @pytest.mark.parametrize(("attention", "wide"), [(True, True), (True, False), (False, True)])
-def test_gradients_equal_those_of_a_dense_convolution(attention, wide, train_vectors):
-    model, data, vocabulary = make(attention, wide, True, train_vectors=train_vectors)
+def test_gradients_equal_those_of_a_dense_convolution(attention, wide, vectors_rate):
+    model, data, vocabulary = make(attention, wide, True, vectors_rate=vectors_rate)
     batch = data.batch(torch.tensor([0]))
     learnt = {n: p for n, p in model.named_parameters() if p.requires_grad}
     found = torch.autograd.grad(model(batch).sum(), learnt.values())
@@ -131,22 +133,13 @@ def test_gradients_equal_those_of_a_dense_convolution(attention, wide, train_vec
         pair = (numbers(vocabulary, text) for text in (question.text, candidate.text))
         total = total + model.predict(torch.cat([dense(*pair), overlap[column]])[None])[0].sum()
     wanted = torch.autograd.grad(total, learnt.values())
-    assert ("vectors" in learnt) == train_vectors
+    assert ("vectors" in learnt) == (vectors_rate > 0)
     for name, one, other in zip(learnt, found, wanted, strict=True):
         torch.testing.assert_close(one, other, atol=1e-5, rtol=1e-4, msg=name)
 
 
 def test_sizes_of_the_paper():
-    model = APMPCNN(
-        torch.zeros(5, 300),
-        filters=300,
-        widths=3,
-        hidden=300,
-        dropout=0.5,
-        attention=True,
-        wide=True,
-        sparse=True,
-    )
+    model = APMPCNN(torch.zeros(5, 300), recipe())
     assert compared_size(300, 3, True) == 631
     assert sum(c.weight.numel() for c in model.convolution.convolutions) == 1_080_000
     assert sum(p.numel() for p in model.hidden.parameters()) == 300 * 631 + 300 == 189_600

@@ -10,8 +10,8 @@ from qasel.datasets.base import Candidate, Question, Split
 from qasel.errors import QaselError
 from qasel.papers.ap_mpcnn import APMPCNNRanker, recipe
 from qasel.papers.ap_mpcnn.convolution import HolisticConvolution
-from qasel.papers.ap_mpcnn.inside import feature_maps
 from qasel.papers.ap_mpcnn.model import compared_size, horizontal, vertical
+from qasel.papers.ap_mpcnn.ranker import feature_maps
 from qasel.text import Vectors
 
 CPU = torch.device("cpu")

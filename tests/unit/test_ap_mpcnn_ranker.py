@@ -125,7 +125,7 @@ def vectors(split):
 
 def test_a_corpus_too_small_for_idf_is_refused():
     split = lists([1])
-    ranker = ap_mpcnn.ranker(recipe().change(**TINY), vectors(split), CPU)
+    ranker = ap_mpcnn.APMPCNNRanker(recipe().change(**TINY), vectors(split), CPU)
     with pytest.raises(QaselError, match="at least 2 different sentences"):
         ranker.fit(split, split)
 
@@ -134,15 +134,15 @@ def test_a_corpus_too_small_for_idf_is_refused():
 def test_fit_rank_save_and_load(variant, tmp_path):
     split = lists([1, 0, 0], [0, 0], [1, 1, 0], [1, 0, 0, 0])
     settings = recipe(variant).change(**TINY)
-    ranker = ap_mpcnn.ranker(settings, vectors(split), CPU)
+    ranker = ap_mpcnn.APMPCNNRanker(settings, vectors(split), CPU)
     history = ranker.fit(split, split)
     assert len(history.epochs) == 2
     assert all(np.isfinite(row["loss"]) for row in history.epochs)
-    again = ap_mpcnn.ranker(settings, vectors(split), CPU)
+    again = ap_mpcnn.APMPCNNRanker(settings, vectors(split), CPU)
     again.fit(split, split)
     assert again.rank(split).scores == ranker.rank(split).scores
     ranker.save(tmp_path)
-    loaded = ap_mpcnn.load(tmp_path, vectors(split), CPU)
+    loaded = ap_mpcnn.ROOM.load(tmp_path, vectors(split), CPU)
     assert loaded.rank(split).scores == ranker.rank(split).scores
     # Words never met: the tables of the sparse features grow with the vocabulary.
     other = Split("new", (dataclasses.replace(split[0], text="an unheard of iron bridge ?"),))
@@ -156,6 +156,6 @@ def test_fit_rank_save_and_load(variant, tmp_path):
 def test_training_learns_the_overlap_of_the_sample():
     data = load_dataset("sample")
     few = Split("train", data.train[:12])
-    ranker = ap_mpcnn.ranker(recipe(scale="quick").change(epochs=2), vectors(few), CPU)
+    ranker = ap_mpcnn.APMPCNNRanker(recipe(scale="quick").change(epochs=2), vectors(few), CPU)
     losses = [row["loss"] for row in ranker.fit(few, data.dev).epochs]
     assert losses[1] < losses[0]

@@ -9,9 +9,8 @@ from ledger_rows import ledger_row, runs_of
 
 from qasel.datasets import load_dataset
 from qasel.datasets.base import Candidate, Dataset, Question, Split
-from qasel.errors import QaselError
+from qasel.figures.charts import heatmaps
 from qasel.papers.ap_mpcnn import MAIN, VARIANTS, APMPCNNRanker, recipe
-from qasel.papers.ap_mpcnn import lesson as teaching
 from qasel.papers.ap_mpcnn import report as claims
 from qasel.papers.ap_mpcnn import report as figures
 from qasel.papers.ap_mpcnn.recipes import ALONE, SETTINGS
@@ -155,34 +154,13 @@ def ranker():
     return found
 
 
-def test_the_pair_that_is_shown():
-    question, right, wrong = teaching.shown_pair(LISTS)
-    assert (question.id, right.id, wrong.id) == ("a", "a1", "a0")
-    with pytest.raises(QaselError, match="both a right and a wrong"):
-        teaching.shown_pair(LISTS.where(lambda question: question.id == "b"))
-
-
-def test_what_the_miner_takes(ranker):
-    frame = teaching.mined(ranker, LISTS[0], count=1)
-    assert frame["f"].is_monotonic_decreasing
-    f = frame.set_index("kind")["f"]
-    assert sorted(f.index) == ["right", "wrong, left out", "wrong, taken"]
-    assert abs(f["wrong, taken"] - f["right"]) <= abs(f["wrong, left out"] - f["right"])
-
-
-def test_pictures_of_a_pair(ranker):
-    question, right, _ = teaching.shown_pair(LISTS)
-    table = ranker.inside(question.text, right.text).answer.maps[1].T
-    (picture,) = teaching.cells({"two words": table}, framed=True).axes
+def test_feature_maps_are_drawn_with_their_winners(ranker):
+    question = LISTS[0]
+    table = ranker.inside(question.text, question.candidates[1].text).answer.maps[1].T
+    (picture,) = heatmaps({"two words": table}, framed=True).axes
     told = [label.get_text() for label in picture.get_xticklabels()]
     assert told == ["∅ nine", "nine cats", "cats .", ". ∅"]
     assert len(picture.texts) == table.size
     assert [frame.get_xy() for frame in picture.patches] == [
         (place, number) for number, place in enumerate(table.to_numpy().argmax(1))
     ]
-    frame = teaching.mined(ranker, LISTS[0], count=1)
-    mined = teaching.mined_figure({"before": frame, "after": frame}).axes
-    assert len(mined) == 2
-    low, high = mined[0].get_xlim()
-    assert low < frame["f"].min() < frame["f"].max() < high  # no wider than they are apart
-    assert high - low < 1.2 * np.ptp(frame["f"])

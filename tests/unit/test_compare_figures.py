@@ -5,8 +5,7 @@ from ledger_rows import entry, runs_of
 
 from qasel.errors import QaselError
 from qasel.figures import compare
-from qasel.figures.charts import WIDEST, Difference, differences, grid
-from qasel.figures.compare import NAMED, agreement, best_buys, leaders, worth_naming
+from qasel.figures.compare import NAMED, WIDEST, agreement, best_buys, leaders, worth_naming
 from qasel.results.compare import ADJUSTED, CLEAR, SEEDS, targets, worth
 from qasel.results.compare import matrix as side_by_side
 
@@ -31,10 +30,8 @@ def test_the_grid_shows_numbers_and_dashes():
     # Each column has a scale of its own; a column of one value is at its lower end.
     (cells,) = axes.collections
     assert np.asarray(cells.get_array()).reshape(2, 2).tolist()[0] == [1.0, 0.0]
-    with pytest.raises(QaselError, match=r"\(1, 2\)"):
-        grid([[0.1, 0.2]], ["a", "b"], ["c"])
-    many = grid([[0.1] * 20], ["a system"], ["a data set"] * 20)
-    assert many.get_figwidth() == WIDEST
+    runs = [entry("a system", f"data {i}/raw", {"map": {"q": 0.1}}) for i in range(20)]
+    assert compare.score_matrix(matrix_of(runs)).get_figwidth() == WIDEST
 
 
 def test_cost_has_a_panel_per_data_set():
@@ -92,10 +89,11 @@ def test_questions_of_two_systems():
     assert axes.get_ylabel() == "AP, B (better on 0)"
     dots = [points.get_offsets().tolist() for points in axes.collections]
     assert dots == [[[0.5, 0.5]], [[1.0, 0.25]]]
-    three, one = agreement([(0, 1), (0, 1), (0, 1), (1, 0)], ("a", "b")).axes[0].collections
+    a, b = {"p": 0, "q": 0, "r": 0, "s": 1}, {"p": 1, "q": 1, "r": 1, "s": 0}
+    three, one = agreement(a, b, ("a", "b"), "AP").axes[0].collections
     assert three.get_sizes()[0] == 3 * one.get_sizes()[0]
     with pytest.raises(QaselError, match="no question"):
-        agreement([], ("a", "b"))
+        agreement(a, {"t": 1}, ("a", "b"), "AP")
 
 
 def test_an_empty_ledger_has_no_figures():
@@ -135,11 +133,12 @@ def test_what_an_idea_is_worth():
 def test_many_differences_stand_in_two_columns():
     def drawn(*sizes):
         lines = [
-            Difference(f"idea {i}", f"data {n}", 0.1 * i, 0.0, 0.3, found=False, clear=False)
+            (f"idea {i}", f"data {n}", "1 / 1", 0.1 * i, 0.0, 0.3, 1.0, False)
             for i, size in enumerate(sizes)
             for n in range(size)
         ]
-        columns = differences(lines, xlabel="difference", note="lines: 95 %").axes
+        names = ["idea", "data", "runs", "difference", "low", "high", ADJUSTED, CLEAR]
+        columns = compare.worth(pd.DataFrame(lines, columns=names)).axes
         assert len({axes.get_xlim() for axes in columns}) == 1
         assert len({axes.get_ylim() for axes in columns}) == 1
         return [[text.get_text() for text in axes.texts] for axes in columns]

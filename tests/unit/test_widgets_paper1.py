@@ -83,7 +83,7 @@ def explorer(request):
 
 
 def test_an_explorer_opens_with_a_right_answer_and_leaves_a_static_picture(explorer):
-    assert explorer.pick.value.label == 1
+    assert explorer.picks[0].value.label == 1
     bundle = explorer._repr_mimebundle_()
     assert "finished" in bundle["text/html"]
     assert "when was the tower built" in bundle["text/html"]
@@ -91,19 +91,19 @@ def test_an_explorer_opens_with_a_right_answer_and_leaves_a_static_picture(explo
 
 def test_a_change_of_the_candidate_changes_the_picture(explorer):
     before = explorer.picture.value
-    explorer.pick.index = 0
-    assert explorer.pick.value.text == "the tower is tall"
+    explorer.picks[0].index = 0
+    assert explorer.picks[0].value.text == "the tower is tall"
     assert explorer.picture.value != before
 
 
 def test_a_change_of_the_question_offers_its_own_candidates(explorer):
-    explorer.pick.index = 2
+    explorer.picks[0].index = 2
     explorer.choice.value = 1
-    assert [label for label, _ in explorer.pick.options] == [
+    assert [label for label, _ in explorer.picks[0].options] == [
         "✓ two engineers drew it",
         "✗ it is made of iron",
     ]
-    assert explorer.pick.value.text == "two engineers drew it"
+    assert explorer.picks[0].value.text == "two engineers drew it"
     assert "who drew it" in explorer.picture.value
     assert "tower" not in explorer.picture.value
 
@@ -114,7 +114,7 @@ def test_an_explorer_can_open_with_a_question_by_its_id(split):
 
 
 def test_text_of_the_data_is_escaped(explorer):
-    explorer.pick.index = 2
+    explorer.picks[0].index = 2
     assert "<b>nobody" not in explorer.picture.value
     assert "&lt;b&gt;nobody" in explorer.picture.value
 
@@ -140,7 +140,7 @@ def test_an_unfinished_question_asks_for_more(explorer):
 
 
 def test_weights_of_both_directions_sum_to_one(attention):
-    texts = attention.question.text, attention.pick.value.text
+    texts = attention.question.text, attention.picks[0].value.text
     asked, told = map(list, map(tokenize, texts))
     over_answer, over_question = attention.ranker.attention(*texts)
     for weights, rows, columns in ((over_answer, asked, told), (over_question, told, asked)):
@@ -180,12 +180,6 @@ def test_live_curves_grow():
     assert len({empty, one, curves.picture.value}) == 3
     assert "best dev MAP 0.600 after epoch 2" in curves.picture.value
     assert "CA(list) &lt;1&gt;" in curves.picture.value
-
-
-def test_the_papers_example_of_supervision():
-    candidates = tuple(Candidate(str(i), "x", int(i < 2), i) for i in range(5))
-    counts = teaching.supervision([Question("q", "x", candidates)] * 10)
-    assert counts == {"lists": 10, "points": 50, "pairs, all": 60, "pairs, hardest": 20}
 
 
 def test_the_misleading_question(split):

@@ -110,7 +110,7 @@ def test_scores_are_those_of_the_ranker(variant):
     systems = DistanceExplorer({variant: ranker}, SPLIT)
     for asked in SPLIT[:3]:
         pick(systems, SPLIT, asked.id)
-        odds = ranked.scores[asked.id][systems.pick.value.id]
+        odds = ranked.scores[asked.id][systems.picks[0].value.id]
         shown = re.search("log odds ([^,]*),", told(systems)[variant])[1].replace("−", "-")
         assert float(shown) == pytest.approx(odds, abs=6e-4)
 
@@ -124,7 +124,7 @@ def test_numbers_are_short(value, shown):
 
 
 def test_it_opens_with_a_relevant_pair_and_leaves_a_picture(explorer):
-    assert explorer.pick.value.text == "b c"
+    assert explorer.picks[0].value.text == "b c"
     picture = explorer._repr_mimebundle_()["text/html"]
     assert "1 of 3 different words that count (Jaccard 0.333): b" in picture
     for banned in ("<script", "<style", "<svg"):
@@ -162,12 +162,12 @@ def test_the_rankings_stand_beside_the_order_in_which_the_questions_were_found(e
 
 def test_another_pair_changes_the_picture(explorer):
     before = drawn(explorer)
-    explorer.pick.index = 0
+    explorer.picks[0].index = 0
     assert told(explorer)["✗ irrelevant"] == "c d"
     assert told(explorer)["shared words"] == "0 of 4 different words that count (Jaccard 0.000)"
     assert drawn(explorer) != before
     pick(explorer, SPLIT, "long")
-    assert explorer.pick.value.text == "b"
+    assert explorer.picks[0].value.text == "b"
 
 
 def test_typed_questions_and_words_without_a_vector(explorer):
@@ -177,7 +177,7 @@ def test_typed_questions_and_words_without_a_vector(explorer):
     assert told(explorer)["word vectors"] == unknown
     assert "<i>" not in explorer.picture.value
     assert "place 1 of 2" in explorer.picture.value
-    explorer.pick.index = 1
+    explorer.picks[0].index = 1
     assert told(explorer)["✗ irrelevant"] == "z"
     explorer.lines.value = "z"
     assert told(explorer)["? not known"] == "z"
@@ -258,6 +258,6 @@ def test_an_untrained_ranker_and_an_empty_split_are_refused():
 
 
 def test_it_prints_nothing(capsys, explorer):
-    explorer.pick.index = 0
+    explorer.picks[0].index = 0
     pick(explorer, SPLIT, "many")
     assert capsys.readouterr() == ("", "")

@@ -23,6 +23,8 @@ from qasel.papers.ap_mpcnn.explorer import (
 from qasel.text import Vectors
 from qasel.widgets.base import number
 
+WRONG = 1
+"""The dropdown of the wrong candidates: the second."""
 KNOWN = ["when", "was", "it", "built", "in", "the", "iron", "tower"]
 
 
@@ -77,7 +79,7 @@ def rows(explorer):
 
 
 def chosen(explorer):
-    return [pick.value and pick.value.text for pick in explorer.picks.values()]
+    return [pick.value and pick.value.text for pick in explorer.picks]
 
 
 def test_filters_that_differ_most():
@@ -121,7 +123,7 @@ def test_it_opens_with_the_best_right_and_wrong_one_of_a_question_with_both(expl
     scores = ranker.rank(SPLIT).scores["tower"]
     ranked = sorted(explorer.question.candidates, key=lambda c: -scores[c.id])
     best = [next(c for c in ranked if c.label == label) for label in (1, 0)]
-    assert [pick.value for pick in explorer.picks.values()] == best
+    assert [pick.value for pick in explorer.picks] == best
     for side, candidate in enumerate(best):
         told = plain(rows(explorer)["score"][side])
         assert f"log odds {number(scores[candidate.id], '+')}" in told
@@ -148,8 +150,8 @@ def test_the_strongest_windows(explorer, ranker):
 
 def test_other_candidates_and_another_question_change_the_picture(explorer):
     before = explorer.picture.value
-    other = next(c for _, c in explorer.picks[0].options if c.text == "it was")
-    explorer.picks[0].value = other
+    other = next(c for _, c in explorer.picks[WRONG].options if c.text == "it was")
+    explorer.picks[WRONG].value = other
     assert chosen(explorer)[1] == "it was"
     assert plain(rows(explorer)["candidate"][1]).startswith("it ")
     assert explorer.picture.value != before
@@ -177,8 +179,8 @@ def test_a_question_that_lacks_a_kind_says_so(explorer, id, kind):
 
 def test_odd_texts_are_escaped(explorer):
     pick(explorer, SPLIT, "odd")
-    for picked in explorer.picks[0].options:
-        explorer.picks[0].value = picked[1]
+    for picked in explorer.picks[WRONG].options:
+        explorer.picks[WRONG].value = picked[1]
         picture = explorer.static()
         for markup in ("<script", "<b>$", "]]>"):
             assert markup not in picture

@@ -6,11 +6,7 @@ from qasel.papers.ap_mpcnn.ranker import APMPCNNRanker
 from qasel.papers.ap_mpcnn.recipes import MAIN, VARIANTS, APMPCNNRecipe, recipe
 from qasel.results import Room
 
-ranker = APMPCNNRanker
-load = APMPCNNRanker.load
-
-__all__ = ["MAIN", "ROOM", "VARIANTS", "APMPCNNRanker", "APMPCNNRecipe", "load", "ranker", "recipe"]
-
+__all__ = ["MAIN", "ROOM", "VARIANTS", "APMPCNNRanker", "APMPCNNRecipe", "recipe"]
 
 ROOM = Room(
     name="ap-mpcnn",
@@ -19,7 +15,7 @@ ROOM = Room(
     variants=tuple(VARIANTS),
     main=MAIN,
     recipe=recipe,
-    ranker=ranker,
-    load=load,
+    ranker=APMPCNNRanker,
+    load=APMPCNNRanker.load,
     published=Path(__file__).with_name("published.csv"),
 )

@@ -28,15 +28,9 @@ def largest_windows(
     """`HolisticConvolution.largest` on a CPU; `table` `[U, T, p, F]` is float32."""
     take_torchs_threads()
     start = np.empty((len(place), widths, table.shape[3]), dtype=np.int64)
-    _search(
-        table.detach().flatten(1).numpy(),
-        place.numpy(),
-        length.numpy(),
-        np.empty((1, 1), dtype=np.float32) if weight is None else weight.detach().numpy(),
-        weight is not None,
-        wide,
-        start,
-    )
+    words = table.detach().flatten(1).numpy()
+    weights = np.empty((1, 1), np.float32) if weight is None else weight.detach().numpy()
+    _search(words, place.numpy(), length.numpy(), weights, weight is not None, wide, start)
     return torch.from_numpy(start)
 
 

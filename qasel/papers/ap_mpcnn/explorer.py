@@ -1,7 +1,7 @@
 """The explorer of AP-MPCNN: what its parts see in a relevant and in a non-relevant candidate."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import ClassVar
 
 import ipywidgets as widgets
 import numpy as np
@@ -12,12 +12,10 @@ from scipy.special import expit
 from qasel.datasets.base import Candidate, Question, Split
 from qasel.errors import QaselError
 from qasel.figures.style import BLUE, GREY, VERMILLION, HouseFigure, house_style, new_figure
-from qasel.papers.ap_mpcnn.inside import PARTS, Inside, Sentence
-from qasel.papers.ap_mpcnn.ranker import APMPCNNRanker
+from qasel.papers.ap_mpcnn.ranker import SWITCHES, APMPCNNRanker, Inside, Sentence
 from qasel.widgets import svg
-from qasel.widgets.base import MARKS, QuestionExplorer, escape, number, shade, table
+from qasel.widgets.base import CandidateExplorer, escape, number, shade, table
 
-KINDS = {1: "right", 0: "wrong"}
 NAMES = {
     "": "all parts on",
     "attention": "attention off",
@@ -38,7 +36,7 @@ WINDOWS = (
     "window that max pooling keeps and its value, and below it what the same filter keeps of the "
     "question (∅: a place outside of the sentence)."
 )
-SWITCHES = (
+SWITCHED = (
     "Margins are log odds, right − wrong. The network was trained with all its parts, and here "
     "only ranks without one; trained without it, as in the ablations, it may do better. Attention "
     "off: all n words of a sentence have the weight 1/n. Wide convolution off: windows lie within "
@@ -47,11 +45,8 @@ SWITCHES = (
 
 
 def switched(ranker: APMPCNNRanker, question: str, right: str, wrong: str) -> pd.DataFrame:
-    """Log odds of both candidates, a line for each part switched off that the recipe has.
-
-    The first line, "", is with all parts on.
-    """
-    parts = [off for off in ("", *PARTS) if not off or getattr(ranker.recipe, off)]
+    """Log odds of both candidates: a line with all parts on (""), and one per part switched off."""
+    parts = [off for off in ("", *SWITCHES) if not off or getattr(ranker.recipe, off)]
     odds = [[ranker.inside(question, a, off).log_odds for a in (right, wrong)] for off in parts]
     return pd.DataFrame(odds, index=parts, columns=["right", "wrong"])
 
@@ -79,7 +74,7 @@ def strongest(right: Sentence, wrong: Sentence, width: int) -> list[int]:
     return gap.sort_values(ascending=False, kind="stable").index[:FILTERS].tolist()
 
 
-class PerspectiveExplorer(QuestionExplorer):
+class PerspectiveExplorer(CandidateExplorer):
     """A question with a right and a wrong candidate, all picked or typed: what the parts find.
 
     Candidates are offered by their score, the highest first. `first` is the id of the question
@@ -87,58 +82,43 @@ class PerspectiveExplorer(QuestionExplorer):
     is not trained and a split without questions.
     """
 
+    kinds: ClassVar = {"Right": (1,), "Wrong": (0,)}
+
     def __init__(self, ranker: APMPCNNRanker, split: Split, first: str | None = None) -> None:
         if getattr(ranker, "network", None) is None:
             raise QaselError("the ranker has no trained network to explore: fit or load it first")
         self.ranker = ranker
-        self._offered: Question | None = None
-        self._offering = False
-        wide = widgets.Layout(width="min(48rem, 100%)")
-        self.picks = {
-            label: widgets.Dropdown(options=[], description=kind.capitalize(), layout=wide)
-            for label, kind in KINDS.items()
-        }
         self.asked = widgets.Text(
             description="Ask instead",
             placeholder="another question for these two candidates",
             continuous_update=False,
-            layout=wide,
+            layout={"width": "min(48rem, 100%)"},
         )
-        rows = [*self.picks.values(), self.asked]
-        if first is None:
-            first = next((question.id for question in split if question.mixed), None)
-        super().__init__(split, rows, rows, first)
+        first = first or next((question.id for question in split if question.mixed), None)
+        super().__init__(split, [self.asked], [self.asked], first)
 
-    def refresh(self, _change: Any = None) -> None:
-        """Draw the picture, but not while candidates are offered: that changes many controls."""
-        if not self._offering:
-            super().refresh()
+    def offer(self, question: Question) -> None:
+        """Offer the candidates of a question, and forget what was asked instead of the last."""
+        self.asked.value = ""
+        super().offer(question)
 
-    def view(self) -> str:
+    def ordered(self, question: Question) -> list[Candidate]:
+        """The candidates, the highest score first."""
+        ranking = self.ranker.rank(Split("picked", (question,))).ranking(question.id)
+        return sorted(question.candidates, key=lambda candidate: ranking.index(candidate.id))
+
+    def picture_of(self, question: Question, *shown: Candidate) -> str:
         """Both candidates with their words' weights, the strongest windows, the switches."""
-        question = self.question
-        if question != self._offered:
-            self._offer(question)
-        for label, pick in self.picks.items():
-            if pick.value is None:
-                raise QaselError(
-                    f"There is no {KINDS[label]} candidate: pick another question, or type "
-                    "candidates of both kinds, the lines of the right ones beginning with +."
-                )
         text = self.asked.value.strip() or question.text
-        ranked = self._ranked(Question(question.id, text, question.candidates))
-        shown = [pick.value for pick in self.picks.values()]
-        right, wrong = seen = [self.ranker.inside(text, candidate.text) for candidate in shown]
+        ranked = self.ordered(Question(question.id, text, question.candidates))
         places = [f"place {ranked.index(c) + 1} of {len(ranked)}" for c in shown]
+        right, wrong = seen = [self.ranker.inside(text, candidate.text) for candidate in shown]
         bars = switched_figure(switched(self.ranker, text, *(c.text for c in shown)))
+        drawn = svg.of_figure(bars, "f of both candidates, with all parts and without each")
         parts = (
             ("What the words weigh", _sides(seen, places), WEIGHTS[self.ranker.recipe.attention]),
             ("The strongest windows", _windows(right, wrong), WINDOWS),
-            (
-                "The score with each part switched off",
-                svg.of_figure(bars, "f of both candidates, with all parts and without each"),
-                SWITCHES,
-            ),
+            ("The score with each part switched off", drawn, SWITCHED),
         )
         return "".join(
             f'<div style="font-weight:bold;padding-top:12px">{title}</div>{picture}'
@@ -146,27 +126,8 @@ class PerspectiveExplorer(QuestionExplorer):
             for title, picture, caption in parts
         )
 
-    def _offer(self, question: Question) -> None:
-        """Put the candidates of a question that was just chosen into the dropdowns."""
-        ranked = self._ranked(question)
-        self._offering = True
-        try:
-            self.asked.value = ""
-            for label, pick in self.picks.items():
-                offered = [c for c in ranked if c.label == label]
-                pick.set_trait("options", [(f"{MARKS[label]} {c.text}", c) for c in offered])
-                pick.value = offered[0] if offered else None
-        finally:
-            self._offering = False
-        self._offered = question
 
-    def _ranked(self, question: Question) -> list[Candidate]:
-        """The candidates, the highest score first."""
-        ranking = self.ranker.rank(Split("picked", (question,))).ranking(question.id)
-        return sorted(question.candidates, key=lambda candidate: ranking.index(candidate.id))
-
-
-_HEADS = ["", *(f"{MARKS[label]}&nbsp;{kind} one" for label, kind in KINDS.items())]
+_HEADS = ["", "✓&nbsp;right one", "✗&nbsp;wrong one"]
 
 
 def _sides(seen: Sequence[Inside], places: Sequence[str]) -> str:
@@ -185,10 +146,7 @@ def _sides(seen: Sequence[Inside], places: Sequence[str]) -> str:
 
 
 def weighted(sentence: Sentence) -> str:
-    """The words of a sentence shaded by their weights, the largest of which stand beside them.
-
-    A word has an element of its own: no dollar sign meets another, to be taken for mathematics.
-    """
+    """The words of a sentence shaded by their weights, the largest of which stand beside them."""
     if sentence.words == ("",):
         return f'<span style="color:{GREY}">(no word)</span>'
     if sentence.weights is None:
@@ -203,6 +161,7 @@ def weighted(sentence: Sentence) -> str:
 
 
 def _words(words: Sequence[str]) -> str:
+    # Each in an element of its own, so that no two dollar signs are taken for mathematics.
     return " ".join(f"<span>{escape(word)}</span>" for word in words)
 
 

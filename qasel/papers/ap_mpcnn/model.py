@@ -12,6 +12,7 @@ from torch.nn import functional as F
 
 from qasel.layers import masked_softmax
 from qasel.papers.ap_mpcnn.convolution import HolisticConvolution
+from qasel.papers.ap_mpcnn.recipes import APMPCNNRecipe
 from qasel.text import PADDING
 from qasel.text.features.overlap import Idf, is_content, overlap_features, word_tables
 from qasel.training.batching import Batch, Tile
@@ -77,14 +78,15 @@ UNKNOWN = 0.25
 
 
 class APMPCNN(nn.Module):
-    """Scores pairs of sentences; each part of the paper can be left out.
+    """Scores pairs of sentences; each part of the paper can be left out of its recipe.
 
     `attention` puts a copy of each word, scaled by its attention weight, beside the word;
     `wide` surrounds sentences with zeros; `sparse` adds the four overlap features to what is
     compared. Those read the tables `content` and `idf` `[words]`, which the model keeps (and
     starts out without stop words and with idf 0).
 
-    A word whose vector is all 0 is unknown: all such words have one vector, drawn once.
+    `vectors` `[words, d]` are trained if they have a learning rate. A word whose vector is all 0
+    is unknown: all such words have one vector, drawn once.
     """
 
     unknown: Tensor
@@ -92,34 +94,22 @@ class APMPCNN(nn.Module):
     idf: Tensor
     unseen: Tensor
 
-    def __init__(
-        self,
-        vectors: Tensor,
-        *,
-        filters: int,
-        widths: int,
-        hidden: int,
-        dropout: float,
-        attention: bool,
-        wide: bool,
-        sparse: bool,
-        difference: str = "sum",
-        train_vectors: bool = False,
-    ) -> None:
+    def __init__(self, vectors: Tensor, recipe: APMPCNNRecipe) -> None:
         super().__init__()
-        self.attention, self.sparse, self.difference = attention, sparse, difference
-        self.vectors = nn.Parameter(vectors.clone(), requires_grad=train_vectors)
-        self.register_buffer("unknown", torch.empty(vectors.shape[1]).uniform_(-UNKNOWN, UNKNOWN))
-        if sparse:
-            self.register_buffer("content", torch.ones(len(vectors), dtype=torch.bool))
-            self.register_buffer("idf", torch.zeros(len(vectors)))
+        r, (words, size) = recipe, vectors.shape
+        self.attention, self.sparse, self.difference = r.attention, r.sparse, r.difference
+        self.vectors = nn.Parameter(vectors.clone(), requires_grad=r.vectors_rate > 0)
+        self.register_buffer("unknown", torch.empty(size).uniform_(-UNKNOWN, UNKNOWN))
+        if r.sparse:
+            self.register_buffer("content", torch.ones(words, dtype=torch.bool))
+            self.register_buffer("idf", torch.zeros(words))
             self.register_buffer("unseen", torch.zeros(()))  # idf of a word met after training
         self.convolution = HolisticConvolution(
-            vectors.shape[1], filters, widths, weighted=attention, wide=wide
+            size, r.filters, r.widths, weighted=r.attention, wide=r.wide
         )
-        self.hidden = nn.Linear(compared_size(filters, widths, sparse), hidden)
-        self.dropout = nn.Dropout(dropout)
-        self.output = nn.Linear(hidden, 1)
+        self.hidden = nn.Linear(compared_size(r.filters, r.widths, r.sparse), r.hidden)
+        self.dropout = nn.Dropout(r.dropout)
+        self.output = nn.Linear(r.hidden, 1)
 
     def count_words(self, words: Sequence[str], idf: Idf) -> None:
         """Learn what sparse features need to know of the words that the numbers stand for."""

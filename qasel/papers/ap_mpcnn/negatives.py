@@ -1,9 +1,8 @@
 """Which wrong answers a right one is set against, and the triplet loss (section 3.3).
 
 Over padded lists, `[questions, candidates]`: `scores` are f(q, p), probabilities; `labels` are 0 or
-1 (0 at padding), `mask` is true where there is a candidate. A choice of triplets is a table
-`[questions, candidates, candidates]`, true where the first candidate (right) is set against the
-second (wrong).
+1 (0 at padding), `mask` is true where there is a candidate. Triplets are a table `[questions,
+candidates, candidates]`, true where the first (right) is set against the second (wrong).
 """
 
 from collections.abc import Iterator

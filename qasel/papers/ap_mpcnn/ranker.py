@@ -1,12 +1,18 @@
-"""Paper 5 as a ranker: the model, its losses, its words' tables and its optimiser."""
+"""Paper 5 as a ranker: the model, its losses, its optimiser, and a pair seen from inside."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
 import torch
 from torch import Tensor
 from torch.nn import functional as F
 
 from qasel.datasets.base import Split
-from qasel.papers.ap_mpcnn.inside import Inside, look
-from qasel.papers.ap_mpcnn.model import APMPCNN
+from qasel.errors import QaselError
+from qasel.papers.ap_mpcnn.convolution import HolisticConvolution
+from qasel.papers.ap_mpcnn.model import APMPCNN, attention_weights
 from qasel.papers.ap_mpcnn.negatives import CountedLists, choose, triplet_loss
 from qasel.papers.ap_mpcnn.recipes import APMPCNNRecipe
 from qasel.text import Vocabulary, tokenize
@@ -14,6 +20,38 @@ from qasel.text.features.overlap import Idf
 from qasel.training.batching import Batch
 from qasel.training.neural import NeuralRanker
 from qasel.training.trainer import Schedule
+
+SWITCHES = ("attention", "wide", "sparse")
+"""The parts that can be switched off in a trained network; as in the recipe."""
+OUTSIDE = "∅"
+"""Stands for a place before or after the sentence in the words of a window."""
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """A sentence of a pair: its n `words` (a single "" if it has none) and what is computed of it.
+
+    `weights` `[n]` are attention weights, None without attention; `maps` those of `feature_maps`.
+    """
+
+    words: tuple[str, ...]
+    weights: np.ndarray | None
+    maps: tuple[pd.DataFrame, ...]
+
+    @property
+    def pooled(self) -> np.ndarray:
+        """What max pooling leaves of the maps, `[M, F]`."""
+        return np.stack([values.max() for values in self.maps])
+
+
+@dataclass(frozen=True)
+class Inside:
+    """Both sentences of a pair, their comparison vector `[entries]`, and its log odds."""
+
+    question: Sentence
+    answer: Sentence
+    compared: np.ndarray
+    log_odds: float
 
 
 class APMPCNNRanker(NeuralRanker):
@@ -26,9 +64,7 @@ class APMPCNNRanker(NeuralRanker):
 
     def build(self, vectors: Tensor) -> APMPCNN:
         """The network in the recipe's sizes, with the recipe's parts."""
-        sizes = {"filters", "widths", "hidden", "dropout", "difference"}
-        settings = self.recipe.model_dump(include=sizes | {"attention", "wide", "sparse"})
-        return APMPCNN(vectors, train_vectors=self.recipe.vectors_rate > 0, **settings)
+        return APMPCNN(vectors, self.recipe)
 
     def prepare(self, *splits: Split) -> None:
         """Take the words of some splits; idf is that of the first one's candidates."""
@@ -68,12 +104,61 @@ class APMPCNNRanker(NeuralRanker):
         r = self.recipe
         return Schedule(r.epochs, r.epochs, r.batch, r.seed, r.decay, r.decay_every)
 
+    @torch.inference_mode()
     def inside(self, question: str, answer: str, off: str = "") -> Inside:
-        """A pair, typed or taken from the data, from inside, with one part `off` (see `look`)."""
-        tile = self.pair(question, answer)
-        return look(self.network, tile, (tokenize(question), tokenize(answer)), off)
+        """A pair of texts step by step, as the paper has it, with one part switched `off`.
+
+        The weights stay as they were trained with all parts. Off means, for `attention`, that
+        every word of a sentence has the same weight 1/n; for `wide`, that windows lie within the
+        sentence; for `sparse`, that the four features are 0. A part that the network does not have
+        is off already. Raises `QaselError` for other parts.
+        """
+        if off not in ("", *SWITCHES):
+            raise QaselError(f"unknown part {off!r}: choose from {', '.join(SWITCHES)}")
+        network, tile = self.network.eval(), self.pair(question, answer)
+        vectors = network.words(tile.question), network.words(tile.answer)
+        weights: Sequence[Tensor | None] = (None, None)
+        if network.attention:
+            asked, given = (F.normalize(x, dim=-1) for x in vectors)
+            found = attention_weights(asked, given, tile.real_question, tile.real_answer)
+            alike = off == "attention"
+            weights = [torch.full_like(w[0], 1 / w.shape[1]) if alike else w[0] for w in found]
+        wide = network.convolution.wide and off != "wide"
+        sides = []
+        for text, x, weight in zip((question, answer), vectors, weights, strict=True):
+            words = tokenize(text) or ("",)
+            maps = feature_maps(network.convolution, words, x[0], weight, wide)
+            sides.append(Sentence(words, None if weight is None else weight.cpu().numpy(), maps))
+        x, y = (torch.from_numpy(side.pooled)[None].to(self.device) for side in sides)
+        compared = network.compare(x, y, network.overlap(tile) * (off != "sparse"))
+        log_odds, _ = network.predict(compared)
+        return Inside(sides[0], sides[1], compared[0].cpu().numpy(), float(log_odds))
 
     def _extend(self, vocabulary: Vocabulary, words: list[str]) -> None:
         known = len(vocabulary)
         super()._extend(vocabulary, words)
         self.network.add_words(vocabulary.words[known:])
+
+
+def feature_maps(
+    convolution: HolisticConvolution,
+    words: Sequence[str],
+    vectors: Tensor,
+    weight: Tensor | None,
+    wide: bool,
+) -> tuple[pd.DataFrame, ...]:
+    """Equations 11 and 12: tanh of all windows of each width from 1, `[windows, F]`.
+
+    Rows are named by their words, filters count from 1. `vectors` `[n, d]` are those of the words,
+    `weight` `[n]` their attention weights. Training never makes these maps: see `convolution`.
+    """
+    x = vectors if weight is None else torch.cat([vectors, weight[:, None] * vectors], dim=1)
+    maps = []
+    for width, filters in zip(convolution.widths, convolution.convolutions, strict=True):
+        before, after = (width - 1, width - 1) if wide else (0, max(width - len(words), 0))
+        padded = [OUTSIDE] * before + list(words) + [OUTSIDE] * after
+        windows = [" ".join(padded[i : i + width]) for i in range(len(padded) - width + 1)]
+        values = filters(F.pad(x.T, (before, after))).tanh().T
+        numbers = pd.RangeIndex(1, convolution.filters + 1, name="filter")
+        maps.append(pd.DataFrame(values.cpu().numpy(), pd.Index(windows, name="window"), numbers))
+    return tuple(maps)

@@ -3,16 +3,15 @@
 `runs` are the frame of `read_runs`, by default the ledger's.
 """
 
-from collections.abc import Callable, Iterable, Mapping
-from itertools import groupby, pairwise, product
-from typing import Any
+from collections.abc import Callable, Iterable
+from itertools import groupby, product
 
 import pandas as pd
 import seaborn
 
 from qasel.datasets import Dataset
 from qasel.figures.charts import curves
-from qasel.figures.diagrams import Arrow, Box, Diagram, diagrams
+from qasel.figures.diagrams import Box, Diagram, chain, diagrams
 from qasel.figures.style import GREY, INK, HouseFigure, colour, house_style, new_figure
 from qasel.papers.ap_mpcnn import ROOM
 from qasel.papers.ap_mpcnn.model import compared_size
@@ -38,29 +37,28 @@ def network(recipe: APMPCNNRecipe) -> Diagram:
         "hidden": Box("hidden layer", 11.05, 0, f"[{size:,}] to [{r.hidden}]", OWN, 1.4),
         "f": Box("f(q, p)", 12.55, 0, "triplet loss", OUT, 1.1),
     }
-    sides = (("question", 1, "n", 1.1, "answer"), ("answer", 2, "m", -1.1, "question"))
-    arrows = [Arrow(start, end) for start, end in pairwise(("H", "hidden", "f"))]
-    arrows += [Arrow(part, "H") for part in ("horizontal", "sparse", "vertical")]
-    for name, number, words, y, other in sides:
+    arrows = chain("H", "hidden", "f")
+    for part in ("sparse", "horizontal", "vertical"):
+        arrows += chain(part, "H")
+    for name, number, words, y, other in (
+        ("question", 1, "n", 1.1, "answer"),
+        ("answer", 2, "m", -1.1, "question"),
+    ):
         weighted = f"[{words}, d] to [{words}, 2d]"
+        copy, maps, regM = (f"{name} {part}" for part in ("copy", "maps", "pooled"))
         boxes |= {
             name: Box(f"{name} words", 0, y, f"$S_{number}$ [{words}, d]", WORDS, 1.45),
-            f"{name} copy": Box(f"weights  $A_{number}$", 1.95, y, weighted, SHARED, 1.5),
-            f"{name} maps": Box(f"windows of 1–{r.widths}", 3.95, y, filters, OWN, 1.6),
-            f"{name} pooled": Box(f"max  regM$_{number}$", 5.85, y, pooled, SHARED, 1.4),
+            copy: Box(f"weights  $A_{number}$", 1.95, y, weighted, SHARED, 1.5),
+            maps: Box(f"windows of 1–{r.widths}", 3.95, y, filters, OWN, 1.6),
+            regM: Box(f"max  regM$_{number}$", 5.85, y, pooled, SHARED, 1.4),
         }
-        arrows += [Arrow(name, "sparse"), Arrow(other, f"{name} copy")]
-        flow = (name, f"{name} copy", f"{name} maps", f"{name} pooled")
-        arrows += [Arrow(start, end) for start, end in pairwise(flow)]
-        arrows += [Arrow(f"{name} pooled", part) for part in ("horizontal", "vertical")]
+        arrows += chain(name, "sparse") + chain(other, copy) + chain(name, copy, maps, regM)
+        arrows += chain(regM, "horizontal") + chain(regM, "vertical")
     return Diagram(boxes, arrows)
 
 
 def parts(runs: pd.DataFrame | None = None) -> pd.DataFrame:
-    """Figure 11: all parts together against each alone; see `judged`.
-
-    The paper gives its figure no numbers; it says that all together are better than any alone.
-    """
+    """Figure 11, which has no numbers: all parts together are better than any alone (`judged`)."""
     pairs = product(ALONE, ("MAP", "MRR"))
     claims = [Claim("four parts beat one", MAIN, alone, DATASET, m) for alone, m in pairs]
     return judged(ROOM, claims, runs)
@@ -69,10 +67,9 @@ def parts(runs: pd.DataFrame | None = None) -> pd.DataFrame:
 def settings(runs: pd.DataFrame | None = None) -> pd.DataFrame:
     """Table IV: of each setting's three values, which has the best test MAP, the paper's and ours.
 
-    The recipe's own value is the one in the middle; its numbers are those of table V. `gap` is its
-    mean less that of the better one of the other two, p Fisher's randomisation test of the two over
-    the test questions. Ours are of runs with the vectors of the recipe's own runs, on the seeds
-    (`runs`) that all values run have: another seed can move a score as far as another setting.
+    The recipe's own value is the one in the middle. `gap` is its mean less that of the better one
+    of the other two, p Fisher's randomisation test of the two over the test questions. Ours are
+    runs with the vectors of the recipe's own, on the seeds (`runs`) that all three values have.
     """
     runs = read_runs([ROOM]) if runs is None else runs
     lines = in_tables(ROOM, runs).query("dataset == @DATASET and split == 'test'")
@@ -81,11 +78,10 @@ def settings(runs: pd.DataFrame | None = None) -> pd.DataFrame:
     paper = published(ROOM).query("metric == 'MAP' and kind == 'own'").set_index("row")["value"]
     found = []
     for name, variants in groupby(SETTINGS, lambda variant: variant.rpartition(" ")[0]):
-        changes = {variant: SETTINGS[variant] for variant in variants}
-        (key,) = next(iter(changes.values()))
+        rows = list(variants)
+        (key,) = SETTINGS[rows[0]]
         own = getattr(recipe(), key)
-        values = pd.Series({MAIN: own} | {row: change[key] for row, change in changes.items()})
-        values = values.sort_values()
+        values = pd.Series({MAIN: own} | {row: SETTINGS[row][key] for row in rows}).sort_values()
         ours = maps.reindex(columns=[row for row in values.index if row in maps]).dropna()
         line = {
             "setting": name,
@@ -120,53 +116,42 @@ def _listed(values: Iterable[float]) -> str:
 def summary(frame: pd.DataFrame) -> list[str]:
     """How often the recipe's own value is the best of its three, in two sentences."""
     sentences = []
-    for where, column in (("In the paper's numbers", "paper"), ("In ours", "ours")):
-        ran = frame[frame[f"best ({column})"] != NOT_RUN]
-        if ran.empty:
-            sentences.append(f"{where}: not run yet.")
-            continue
-        pairs = zip(ran["recipe"], ran[f"best ({column})"], strict=True)
+    for where, column in (("In the paper's numbers", "best (paper)"), ("In ours", "best (ours)")):
+        ran = frame[frame[column] != NOT_RUN]
+        pairs = zip(ran["recipe"], ran[column], strict=True)
         best = [values for own, values in pairs if own in values.split(", ")]
-        sentences.append(
-            f"{where} the recipe's value is the best in {len(best)} of {len(ran)} settings, "
-            f"in {sum(',' in values for values in best)} of them level with another."
+        level = sum("," in values for values in best)
+        text = (
+            f" the recipe's value is the best in {len(best)} of {len(ran)} settings, "
+            f"in {level} of them level with another."
         )
+        sentences.append(where + (text if len(ran) else ": not run yet."))
     return sentences
 
 
 def answered(runs: pd.DataFrame | None = None) -> pd.DataFrame:
     """Test MAP and MRR over all questions, as in the tables, and over those with a right answer.
 
-    Means over seeds, one line per system and its vectors. A question without a right answer is one
-    whose MAP is 0, which no ranking of a right answer gives.
+    Means over seeds, one line per system and its vectors. Where no answer is right, MAP is 0.
     """
     lines = in_tables(ROOM, runs).query("dataset == @DATASET and split == 'test'")
-    found = {}
-    for name in (MAIN, *ALONE):
-        own = lines[lines["variant"] == name]
-        for vectors, count in own["vectors"].value_counts().items():
-            means = [_means(scores) for scores in own.loc[own["vectors"] == vectors, "values"]]
-            found[name, vectors] = pd.DataFrame(means).mean().to_dict() | {"runs": count}
-    table = pd.DataFrame.from_dict(found, orient="index")
-    table.index = pd.MultiIndex.from_tuples(found, names=["system", "vectors"])
-    return table
-
-
-def _means(scores: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
-    """MAP and MRR of a run over all questions, and over those whose MAP is not 0."""
-    values = pd.DataFrame(scores)
-    return {
-        f"{measure.upper()} of {len(part)}": part[measure].mean()
-        for part in (values, values[values["map"] > 0])
-        for measure in ("map", "mrr")
-    }
+    means = []
+    for run in lines[lines["variant"].isin((MAIN, *ALONE))].itertuples():
+        values = pd.DataFrame(run.values)
+        means.append({"system": run.variant, "vectors": run.vectors})
+        for part in (values, values[values["map"] > 0]):
+            means[-1] |= {f"{m.upper()} of {len(part)}": part[m].mean() for m in ("map", "mrr")}
+    if not means:
+        return pd.DataFrame()
+    groups = pd.DataFrame(means).groupby(["system", "vectors"])
+    table = groups.mean().assign(runs=groups.size())
+    return table.reindex((MAIN, *ALONE), level="system")
 
 
 def statistics(dataset: Dataset) -> pd.DataFrame:
-    """Table III: questions, pairs and the share of relevant pairs, the paper's and a data set's.
+    """Table III: questions, pairs and share of relevant pairs: TREC-QA's (raw) in the paper, ours.
 
-    One line per split, and their total; the paper's numbers are TREC-QA's (raw), whatever the
-    data set.
+    One line per split, and their total.
     """
     known = published(ROOM).query("table == 'table-3'")
     paper = known.pivot(index="row", columns="metric", values="value")
@@ -175,18 +160,11 @@ def statistics(dataset: Dataset) -> pd.DataFrame:
     ours = pd.DataFrame.from_dict(counts, "index", columns=["questions", "pairs", "relevant"])
     ours.loc["total"] = ours.sum()
     ours["relevant"] /= ours["pairs"]
-    both = {"paper": paper, dataset.name: ours}
-    return pd.DataFrame(
-        {
-            (metric, whose): numbers.loc[ours.index, metric].map(form.format)
-            for metric, form in (
-                ("questions", "{:,.0f}"),
-                ("pairs", "{:,.0f}"),
-                ("relevant", "{:.3f}"),
-            )
-            for whose, numbers in both.items()
-        }
-    ).rename_axis("split")
+    table = pd.concat({"paper": paper.loc[ours.index], dataset.name: ours}, axis=1)
+    table = table.swaplevel(axis=1)[list(product(ours, ("paper", dataset.name)))]
+    forms = dict.fromkeys(table, "{:,.0f}".format)
+    forms |= {column: "{:.3f}".format for column in table if column[0] == "relevant"}
+    return table.transform(lambda column: column.map(forms[column.name])).rename_axis("split")
 
 
 def figures(
@@ -249,10 +227,10 @@ def figure_11(runs: pd.DataFrame | None = None) -> HouseFigure | None:
     figure = new_figure(9.5, 1.9 + 0.55 * len(systems))
     panels = figure.subplots(1, 2, sharey=True)
     known = published(ROOM).query("table == 'table-5' and row == @MAIN").set_index("metric")
-    how: dict[str, Any] = {"y": "variant", "hue": "variant", "legend": False}
-    how |= {"palette": {name: colour(name) for name in systems}, "data": lines}
+    colours = {name: colour(name) for name in systems}
     for axes, (metric, printed) in zip(panels, known["value"].items(), strict=True):
-        how |= {"x": metric.lower(), "ax": axes}
+        how = {"x": metric.lower(), "y": "variant", "hue": "variant", "palette": colours}
+        how |= {"data": lines, "legend": False, "ax": axes}
         seaborn.stripplot(**how, jitter=False, alpha=0.4, size=5)
         seaborn.pointplot(**how, errorbar=None, linestyle="none", marker="D")
         axes.axvline(printed, color=INK)

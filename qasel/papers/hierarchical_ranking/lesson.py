@@ -1,25 +1,15 @@
-"""What notebook 01 needs: tables and pictures of the data and losses, and two explorers."""
+"""What notebook 01 needs: tables of the data and the schemes, and two explorers."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from functools import partial
 
-import numpy as np
 import pandas as pd
 import torch
 
-from qasel.datasets.base import Candidate, Dataset, Question, Split
+from qasel.datasets.base import Candidate, Question, Split
 from qasel.errors import QaselError
-from qasel.evaluation import Scores, bootstrap_interval
-from qasel.figures.charts import heatmap
-from qasel.figures.style import (
-    BLUE,
-    GREEN,
-    GREY,
-    INK,
-    HouseFigure,
-    house_style,
-    new_figure,
-)
+from qasel.figures.charts import heatmaps
+from qasel.figures.style import BLUE, GREEN, GREY, HouseFigure, house_style, new_figure
 from qasel.papers import lesson as shared
 from qasel.papers.hierarchical_ranking.model import CompareAggregate
 from qasel.papers.hierarchical_ranking.ranker import HierarchicalRanker
@@ -38,10 +28,9 @@ def shared_words(question: Question) -> pd.DataFrame:
     """The candidates of a question by the number of different words they share with it."""
     asked = set(tokenize(question.text))
     rows = []
-    for candidate in sorted(question.candidates, key=lambda c: c.place):
-        words = sorted(asked.intersection(tokenize(candidate.text)))
-        right = "✓" if candidate.label == 1 else ""
-        rows.append((len(words), " ".join(words), right, candidate.text))
+    for one in sorted(question.candidates, key=lambda candidate: candidate.place):
+        words = sorted(asked.intersection(tokenize(one.text)))
+        rows.append((len(words), " ".join(words), "✓" if one.label == 1 else "", one.text))
     frame = pd.DataFrame(rows, columns=["shared", "words", "right", "candidate"])
     return frame.sort_values("shared", ascending=False, kind="stable")
 
@@ -60,17 +49,6 @@ def misleading(split: Split) -> Question:
     if not mixed:
         raise QaselError(f"{split.name}: no question has both right and wrong candidates")
     return max(mixed, key=gap)
-
-
-def supervision(questions: Iterable[Question]) -> dict[str, int]:
-    """How many units each level trains on: candidates, pairs (all, hardest negative), lists."""
-    labels = [question.labels for question in questions]
-    return {
-        "lists": len(labels),
-        "points": sum(len(row) for row in labels),
-        "pairs, all": sum(int(row.sum() * (1 - row).sum()) for row in labels),
-        "pairs, hardest": sum(int(row.sum()) for row in labels if (1 - row).any()),
-    }
 
 
 def scheme_table(settings: HierarchicalRecipe) -> pd.DataFrame:
@@ -93,44 +71,6 @@ def scheme_table(settings: HierarchicalRecipe) -> pd.DataFrame:
             "parameters": sum(p.numel() for p in network.parameters() if p.requires_grad),
         }
     return pd.DataFrame.from_dict(rows, orient="index")
-
-
-@house_style
-def pull_figure(moves: pd.DataFrame) -> HouseFigure:
-    """A panel per loss (column), a bar per candidate: up is where the loss wants its score."""
-    figure = new_figure(11, 3.4)
-    panels = figure.subplots(1, len(moves.columns), sharex=True)
-    shades = [INK if name.endswith("✓") else GREY for name in moves.index]
-    for axes, (loss, heights) in zip(panels, moves.items(), strict=True):
-        axes.bar(moves.index, heights, color=shades)
-        axes.set_title(loss)
-    panels[0].set_ylabel("−∂loss/∂score")
-    figure.supxlabel("candidates by score, ✓ = right; bars upwards: the score should rise")
-    return figure
-
-
-@house_style
-def list_lengths(dataset: Dataset) -> HouseFigure:
-    """Questions by the number of their candidates, a panel per split."""
-    figure = new_figure(11, 3)
-    panels = figure.subplots(1, len(dataset.splits), sharex=True, squeeze=False)[0]
-    for axes, (name, split) in zip(panels, dataset.splits.items(), strict=True):
-        counts = [len(question.candidates) for question in split]
-        axes.hist(counts, bins=np.arange(0.5, max(counts) + 1.5), color=GREY, rwidth=0.9)
-        axes.set(title=f"{name}: {len(split)} questions", xlabel="candidates of a question")
-        axes.locator_params(axis="x", integer=True, nbins=8)
-    panels[0].set_ylabel("questions")
-    return figure
-
-
-def score_table(scores: Mapping[str, Scores]) -> pd.DataFrame:
-    """MAP with the 95 % bootstrap interval over questions, MRR and P@1 of each system."""
-    rows = []
-    for name, found in scores.items():
-        low, high = bootstrap_interval(found.per_question["map"])
-        rows.append((name, found.map, f"{low:.3f} to {high:.3f}", found.mrr, found.p1))
-    columns = ["", "MAP", "95 % over questions", "MRR", "P@1"]
-    return pd.DataFrame(rows, columns=columns).set_index("").round(3)
 
 
 LONGEST = 60
@@ -171,8 +111,8 @@ def _weights(weights: pd.DataFrame, title: str) -> str:
     """A heat map of weights, words of the question down and of the answer across."""
     if len(weights.columns) > LONGEST:
         title += f" (the first {LONGEST} of {len(weights.columns)} answer words)"
-    shown = weights.iloc[:, :LONGEST]
-    return svg.of_figure(heatmap(shown, shown.index, shown.columns, title=title), title)
+    shown = weights.iloc[:, :LONGEST].rename_axis(index="question", columns="answer")
+    return svg.of_figure(heatmaps({title: shown}), title)
 
 
 class IntegrationExplorer(CandidateExplorer):
@@ -184,26 +124,23 @@ class IntegrationExplorer(CandidateExplorer):
         if not rankers:
             raise QaselError("give at least one trained ranker to explore")
         self.rankers = dict(rankers)
-        self._known: dict[Question, pd.DataFrame] = {}
         super().__init__(split, first=first)
 
     def places(self, question: Question) -> pd.DataFrame:
-        """The place of each candidate (its id) by each head, computed once; ★ where it ranks.
+        """The place of each candidate (its id) by each head; ★ marks the head that ranks.
 
         The last row, `AP`, has the average precisions as text, or dashes without a right answer.
         """
-        if question not in self._known:
-            one = Split("picked", (question,))
-            judged = question.answered and all(c.label is not None for c in question.candidates)
-            columns = {}
-            for name, ranker in self.rankers.items():
-                for head, run in ranker.rank_heads(one).items():
-                    star = " ★" if head == ranker.recipe.scheme.ranks else ""
-                    places = {c: place for place, c in enumerate(run.ranking(question.id), start=1)}
-                    precision = f"{scores_of(run, one).map:.2f}" if judged else "–"
-                    columns[f"{name}\n{head}{star}"] = {**places, "AP": precision}
-            self._known[question] = pd.DataFrame(columns)
-        return self._known[question]
+        one = Split("picked", (question,))
+        judged = question.answered and all(c.label is not None for c in question.candidates)
+        columns = {}
+        for name, ranker in self.rankers.items():
+            for head, run in ranker.rank_heads(one).items():
+                star = " ★" if head == ranker.recipe.scheme.ranks else ""
+                places = {c: place for place, c in enumerate(run.ranking(question.id), start=1)}
+                precision = f"{scores_of(run, one).map:.2f}" if judged else "–"
+                columns[f"{name}\n{head}{star}"] = {**places, "AP": precision}
+        return pd.DataFrame(columns)
 
     def picture_of(self, question: Question, candidate: Candidate) -> str:
         """The slope chart, and under it a table of all places with the average precisions."""
@@ -230,17 +167,16 @@ def _slopes(question: Question, candidate: Candidate, places: pd.DataFrame) -> H
     count = len(question.candidates)
     figure = new_figure(max(6.0, 1.4 * len(places.columns)), 1.8 + 0.25 * count)
     axes = figure.subplots()
-    kinds = {}
+    looks = {"wrong": ("#C8C8C8", 1.2), "right": (GREEN, 2.0), "picked": (BLUE, 3.5)}
+    lines = {}
     for one in sorted(question.candidates, key=lambda c: (c.id == candidate.id, c.label == 1)):
-        kind, colour, width = "wrong", "#C8C8C8", 1.2
-        if one.label == 1:
-            kind, colour, width = "right", GREEN, 2.0
-        if one.id == candidate.id:
-            kind, colour, width = "picked", BLUE, 3.5
-        (kinds[kind],) = axes.plot(
-            places.columns, places.loc[one.id], "o-", color=colour, linewidth=width,
-            markersize=3 + 2 * width, mfc=colour if one.label == 1 else "white",
+        right = one.label == 1
+        kind = "picked" if one.id == candidate.id else "right" if right else "wrong"
+        shade, width = looks[kind]
+        (lines[kind],) = axes.plot(
+            places.columns, places.loc[one.id], "o-", color=shade, linewidth=width,
+            markersize=3 + 2 * width, mfc=shade if right else "white",
         )  # fmt: skip
     axes.set(ylim=(count + 0.5, 0.5), yticks=range(1, count + 1), ylabel="place")
-    figure.legend(kinds.values(), kinds, loc="outside lower center", ncols=3)
+    figure.legend(lines.values(), lines, loc="outside lower center", ncols=3)
     return figure

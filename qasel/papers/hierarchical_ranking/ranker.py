@@ -36,18 +36,16 @@ class HierarchicalRanker(NeuralRanker):
 
     def scores(self, batch: Batch) -> Tensor:
         """Scores of the head that ranks."""
-        return self._scores_of(self.recipe.scheme.ranks, batch)
+        return self._head(self.recipe.scheme.ranks, batch)
 
-    def _scores_of(self, head: str, batch: Batch) -> Tensor:
-        return self.network(batch)[head]
+    def _head(self, name: str, batch: Batch) -> Tensor:
+        return self.network(batch)[name]
 
     def rank_heads(self, split: Split) -> dict[str, Run]:
-        """One run a head, by name: how each level of ranking orders the candidates."""
+        """One run per head, by name: how each level of ranking orders the candidates."""
         data = self.encode(split)
-        return {
-            head.name: self.run_of(data, partial(self._scores_of, head.name), head.name)
-            for head in self.recipe.scheme.heads
-        }
+        names = [head.name for head in self.recipe.scheme.heads]
+        return {name: self.run_of(data, partial(self._head, name), name) for name in names}
 
     @torch.inference_mode()
     def attention(self, question: str, answer: str) -> tuple[pd.DataFrame, pd.DataFrame]:

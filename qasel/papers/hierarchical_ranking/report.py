@@ -3,8 +3,7 @@
 `runs` are the frame of `read_runs`, by default the ledger's.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from itertools import pairwise
+from collections.abc import Callable, Iterable, Mapping
 
 import numpy as np
 import pandas as pd
@@ -12,7 +11,7 @@ import seaborn as sns
 from scipy import stats
 
 from qasel.figures.charts import curves
-from qasel.figures.diagrams import Arrow, Box, Diagram, diagrams
+from qasel.figures.diagrams import Arrow, Box, Diagram, chain, diagrams
 from qasel.figures.style import (
     HouseFigure,
     colour,
@@ -49,26 +48,23 @@ def backbone(recipe: HierarchicalRecipe) -> Diagram:
         "r": Box(r"$r = [r^q; r^a]$", 9.55, 0, f"[{2 * side:,}]", OWN, 1.35),
         "score": Box("two-layer MLP", 11.15, 0, "score of the pair", OWN, 1.4),
     }
-    arrows = [Arrow("r", "score")]
-    sides = (("question", "q", "a", "n", 1), ("answer", "a", "q", "m", -1))
-    for name, own, other, words, y in sides:
+    arrows = chain("r", "score")
+    for name, own, other, words, y in (
+        ("question", "q", "a", "n", 1),
+        ("answer", "a", "q", "m", -1),
+    ):
         match = "M" if own == "q" else r"M^\top"
         aligned = rf"$\hat{{H}}{{}}^{own} = \mathrm{{softmax}}({match})\,H^{other}$"
         compared = rf"$C^{own} = \hat{{H}}{{}}^{own} \odot H^{own}$"
+        E, H, Ĥ, C, r = (f"{part}{own}" for part in ("E", "H", "Ĥ", "C", "r"))
         boxes |= {
-            f"E{own}": Box(f"{name} words", 0, 1.1 * y, f"$E^{own}$ [{words}, d]", WORDS, 1.4),
-            f"H{own}": Box(f"gates  $H^{own}$", 1.6, 1.1 * y, f"[{words}, {h}]", SHARED, 1.1),
-            f"Ĥ{own}": Box(aligned, 4.95, 0.42 * y, f"[{words}, {h}]{clip}", SHARED, 1.95),
-            f"C{own}": Box(compared, 6.55, 1.1 * y, f"[{words}, {h}]", OWN, 1.45),
-            f"r{own}": Box(f"CNN {widths}, max", 8.2, 1.1 * y, f"$r^{own}$ [{side:,}]", OWN, 1.4),
+            E: Box(f"{name} words", 0, 1.1 * y, f"$E^{own}$ [{words}, d]", WORDS, 1.4),
+            H: Box(f"gates  $H^{own}$", 1.6, 1.1 * y, f"[{words}, {h}]", SHARED, 1.1),
+            Ĥ: Box(aligned, 4.95, 0.42 * y, f"[{words}, {h}]{clip}", SHARED, 1.95),
+            C: Box(compared, 6.55, 1.1 * y, f"[{words}, {h}]", OWN, 1.45),
+            r: Box(f"CNN {widths}, max", 8.2, 1.1 * y, f"$r^{own}$ [{side:,}]", OWN, 1.4),
         }
-        flow = [f"E{own}", f"H{own}", f"C{own}", f"r{own}", "r"]
-        arrows += [Arrow(start, end) for start, end in pairwise(flow)]
-        arrows += [
-            Arrow(f"H{own}", "match"),
-            Arrow("match", f"Ĥ{own}"),
-            Arrow(f"Ĥ{own}", f"C{own}"),
-        ]
+        arrows += chain(E, H, C, r, "r") + chain(H, "match", Ĥ, C)
     return Diagram(boxes, arrows)
 
 
@@ -87,7 +83,7 @@ def wiring(scheme: Scheme, recipe: HierarchicalRecipe) -> Diagram:
             joined: Box(rf"$\hat{{r}}_\mathrm{{{name}}}$", x, 0.85, size, tint),
             loss: Box(f"MLP, {head.loss} loss", x, 1.7, "", tint, 1.22, 0.4, strong=ranks),
         }
-        arrows += [Arrow(own, joined), Arrow(joined, loss)]
+        arrows += chain(own, joined, loss)
         for other in head.reads:
             far = place[name] - place[other] > 1
             arrows.append(Arrow(f"r̂ {other}", joined, bend=-0.33 if far else 0.0))
@@ -112,13 +108,8 @@ COMPARISONS = {
 
 def claims(runs: pd.DataFrame | None = None) -> pd.DataFrame:
     """What the paper concludes, a line a comparison and data set; see `judged`."""
-    asked = [
-        Claim(text, first, second, dataset)
-        for text, pairs in COMPARISONS.items()
-        for first, second in pairs
-        for dataset in BOTH
-    ]
-    return judged(ROOM, asked, runs)
+    asked = [(text, *pair) for text, pairs in COMPARISONS.items() for pair in pairs]
+    return judged(ROOM, [Claim(*line, dataset) for line in asked for dataset in BOTH], runs)
 
 
 def together(runs: pd.DataFrame | None = None) -> pd.DataFrame:
@@ -130,20 +121,16 @@ def together(runs: pd.DataFrame | None = None) -> pd.DataFrame:
     runs = read_runs([ROOM]) if runs is None else runs
     table = published(ROOM).query("table == 'table-1' and metric == 'MAP'")
     printed = table.set_index(["row", "dataset"])["value"]
-    joint = [
-        pair for text, pairs in COMPARISONS.items() if text.startswith(JOINT) for pair in pairs
-    ]
+    joint = [pair for level in LEVELS for pair in COMPARISONS[f"{JOINT} ({level})"]]
     lines = []
     for dataset in BOTH:
-        tests = [
-            test for pair in joint if (test := significance(ROOM, dataset, "map", *pair, runs))
-        ]
-        if tests:
+        found = [significance(ROOM, dataset, "map", *pair, runs) for pair in joint]
+        if tests := [test for test in found if test]:
             known = [printed[test.first, dataset] - printed[test.second, dataset] for test in tests]
             ahead = sum(test.t.difference > 0 for test in tests)
             ours = pooled(tests)
-            line = (len(tests), ahead, np.mean(known), ours.difference, ours.p)
-            lines.append((DATASETS[dataset], *line))
+            means = np.mean(known), ours.difference, ours.p
+            lines.append((DATASETS[dataset], len(tests), ahead, *means))
     columns = ["data", "comparisons", "joint ahead", "paper", "ours", "p"]
     return pd.DataFrame(lines, columns=columns).set_index("data")
 
@@ -156,9 +143,8 @@ def pair_level(runs: pd.DataFrame | None = None, epochs: int = 6) -> pd.DataFram
     runs = read_runs([ROOM]) if runs is None else runs
     lines = {}
     for system in SCHEMES:
-        dev, test = (
-            varied(ROOM, system, "trecqa", "pair_head", runs, split) for split in ("dev", "test")
-        )
+        asked = ROOM, system, "trecqa", "pair_head", runs
+        dev, test = (varied(*asked, split) for split in ("dev", "test"))
         for activation, found in test.items():
             history = found["history"].iloc[0][:epochs]
             losses = {f"epoch {n}": e["pair"] for n, e in enumerate(history, 1) if "pair" in e}
@@ -183,18 +169,17 @@ def both_splits(runs: pd.DataFrame | None = None) -> pd.DataFrame:
     groups = lines.groupby(["dataset", "variant"])
     vectors = {key: pick(group, key[1:]) for key, group in groups}
     kept = [vectors[run.dataset, run.variant] == run.vectors for run in lines.itertuples()]
-    maps = lines.loc[kept].pivot(
-        index=["dataset", "variant", "seed"], columns="split", values="map"
-    )
+    run = ["dataset", "variant", "seed"]
+    maps = lines.loc[kept].pivot(index=run, columns="split", values="map")
     frame = maps.reindex(columns=["dev", "test"]).reindex(BOTH, level="dataset").reset_index()
     return frame[frame.groupby("dataset")["seed"].transform("size") >= RUNS]
 
 
 def judged_by_dev(runs: pd.DataFrame | None = None) -> pd.DataFrame:
-    """How dev and test MAP go together over the runs of a data set.
+    """How dev and test MAP go together over the runs of a data set (Spearman's rank correlation).
 
-    Their rank correlation (Spearman; p as if all runs were independent), and the run with the
-    highest dev MAP: its test MAP, and how many other runs are better on test.
+    p is as if all runs were independent. Then the run with the highest dev MAP: its test MAP, and
+    how many other runs are better on test.
     """
     lines = {}
     for dataset, frame in both_splits(runs).groupby("dataset", sort=False):
@@ -223,20 +208,14 @@ def convergence(runs: pd.DataFrame | None = None) -> pd.DataFrame:
     for dataset in BOTH:
         systems = shown(ROOM, dataset, MAIN, "CA(list)", runs=runs)
         if systems:
-            joint, alone = (
-                np.mean([*zip(*seeds, strict=False)], axis=1)  # as far as the shortest run
-                for seeds in histories(systems, "list").values()
-            )
-            epochs = min(len(joint), len(alone))
-            lines[DATASETS[dataset]] = {
-                "epochs": epochs,
-                f"{MAIN} lower in": (joint[:epochs] < alone[:epochs]).sum(),
-                **{
-                    f"best epoch, {name}": runs["best_epoch"].mean()
-                    for name, runs in systems.items()
-                },
-                "runs": " and ".join(str(len(runs)) for runs in systems.values()),
-            }
+            losses = histories(systems, "list").values()
+            means = [np.mean([*zip(*seeds, strict=False)], axis=1) for seeds in losses]
+            epochs = min(map(len, means))  # as far as the shortest run
+            joint, alone = (mean[:epochs] for mean in means)
+            best = {f"best epoch, {n}": own["best_epoch"].mean() for n, own in systems.items()}
+            counts = " and ".join(str(len(own)) for own in systems.values())
+            known = {"epochs": epochs, f"{MAIN} lower in": (joint < alone).sum()}
+            lines[DATASETS[dataset]] = known | best | {"runs": counts}
     return pd.DataFrame.from_dict(lines, orient="index")
 
 
@@ -274,25 +253,16 @@ def architecture(dataset: str = "wikiqa") -> HouseFigure:
     )
 
 
-LAYOUT = (
-    ("CA(point)", "MTL(point)", "RI(point)", "PRI(point)", "PRI(list) w/o point-level"),
-    ("CA(pair)", "MTL(pair)", "RI(pair)", "", "PRI(list) w/o pair-level"),
-    ("CA(list)", "MTL(list)", "RI(list)", "PRI(list)", "PRI(all list)"),
-)
-"""Where each scheme stands: a column a family; schemes that are one and the same share a place."""
-
-
-def schemes(layout: Sequence[Sequence[str]] = LAYOUT) -> HouseFigure:
-    """How the heads of schemes are wired: a panel a name, line by line, "" for a blank."""
+def schemes(names: Iterable[str] = SCHEMES, columns: int = 3) -> HouseFigure:
+    """How the heads of schemes are wired, each scheme once: those of one form share a panel."""
     settings = recipe()
     panels = {}
-    for i, name in enumerate(name for line in layout for name in line):
-        same = [other for other in SCHEMES if name and SCHEMES[other] is SCHEMES[name]]
-        title = ", ".join(same) or f" {i}"
-        panels[title] = wiring(SCHEMES[name], settings) if name else Diagram({})
+    for name in names:
+        same = [other for other in SCHEMES if SCHEMES[other] is SCHEMES[name]]
+        panels[", ".join(same)] = wiring(SCHEMES[name], settings)
     return diagrams(
         panels,
-        columns=len(layout[0]),
+        columns=columns,
         unit=1.1,
         title="Which features each head reads, and which head ranks",
         note="r: a head's own features, r̂: with those of the heads it reads (and their size); "
@@ -302,48 +272,35 @@ def schemes(layout: Sequence[Sequence[str]] = LAYOUT) -> HouseFigure:
 
 def table(runs: pd.DataFrame | None, name: str) -> HouseFigure | None:
     """One table of the paper, its own rows: its numbers against ours."""
-    return table_figure(
-        ROOM,
-        runs,
-        name,
-        TABLES[name],
-        keep=lambda frame: frame[frame["row"].isin(SCHEMES)],
-        name_vectors=True,
-    )
+
+    def own(frame: pd.DataFrame) -> pd.DataFrame:
+        return frame[frame["row"].isin(SCHEMES)]
+
+    return table_figure(ROOM, runs, name, TABLES[name], own, name_vectors=True)
 
 
 def list_loss(runs: pd.DataFrame | None = None) -> HouseFigure | None:
     """Figure 4: the list loss while training, PRI(list) against the list level alone."""
-    panels = {
-        name: shown(ROOM, dataset, MAIN, "CA(list)", runs=runs)
-        for dataset, name in DATASETS.items()
-    }
-    return _curves(panels, "list", "list loss (training)", "Figure 4: the list loss")
+    both = {DATASETS[data]: shown(ROOM, data, MAIN, "CA(list)", runs=runs) for data in BOTH}
+    return _curves(both, "list", "list loss (training)", "Figure 4: the list loss")
 
 
 def dev_map(runs: pd.DataFrame | None = None) -> HouseFigure | None:
     """MAP on the development split after each epoch, a panel for each level that ranks."""
     lines = in_tables(ROOM, runs)
     panels = {}
-    for dataset, data in DATASETS.items():
+    for dataset in BOTH:
         ran = set(lines.loc[lines["dataset"] == dataset, "variant"])
         for level in LEVELS:
             names = [name for f in FAMILIES if (name := f"{f}({level})") in ran]
-            panels[f"{data}, {level}-level"] = shown(ROOM, dataset, *names, runs=lines)
+            panels[f"{DATASETS[dataset]}, {level}-level"] = shown(ROOM, dataset, *names, runs=lines)
     return _curves(panels, "dev_map", "dev MAP", "MAP on the development split", peak=True)
 
 
 def _curves(
-    panels: Mapping[str, Mapping[str, pd.DataFrame]],
-    key: str,
-    ylabel: str,
-    title: str,
-    peak: bool = False,
+    panels: Mapping[str, Mapping[str, pd.DataFrame]], key: str, ylabel: str, title: str, **how: bool
 ) -> HouseFigure | None:
-    """A curve per run of what its history has under `key`: panel → system → lines of runs.
-
-    Three panels in a row; None without any runs. The title names the word vectors.
-    """
+    """Panel → system → lines of runs: a curve per run of its history's `key`; None without runs."""
     found = {name: systems for name, systems in panels.items() if systems}
     if not found:
         return None
@@ -353,7 +310,7 @@ def _curves(
         ylabel,
         title=titled(title, set(lines["vectors"])),
         columns=min(len(found), len(LEVELS)),
-        peak=peak,
+        **how,
     )
 
 
@@ -363,10 +320,8 @@ def dev_and_test(runs: pd.DataFrame | None = None) -> HouseFigure | None:
     frame = both_splits(runs)
     if frame.empty:
         return None
-    frame = frame.assign(
-        family=frame["variant"].map(family),
-        level=[VARIANTS[system].ranks for system in frame["variant"]],
-    )
+    ranks = frame["variant"].map(lambda system: VARIANTS[system].ranks)
+    frame = frame.assign(family=frame["variant"].map(family), level=ranks)
     colours = {family(system): colour(system) for system in frame["variant"]}
     markers = {level: line_and_marker(f"({level})")[1] for level in LEVELS}
     parts = frame.groupby("dataset", sort=False)

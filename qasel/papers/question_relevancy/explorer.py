@@ -57,7 +57,7 @@ class DistanceExplorer(CandidateExplorer):
         self.rankers = dict(rankers)
         self.count_words = WORDS[every[0].recipe.words]
         super().__init__(split, first=first)
-        self.pick.description = self.lines.description = "Related"
+        self.picks[0].description = self.lines.description = "Related"
         self.lines.placeholder = "one question a line; begin a line with + if it is relevant"
 
     @cached_property

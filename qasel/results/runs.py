@@ -1,6 +1,5 @@
 """All runs on record as one data frame, which says of each what it counts for."""
 
-import statistics
 from collections.abc import Collection, Hashable, Iterable, Mapping
 from typing import Any
 
@@ -215,20 +214,6 @@ def varied(
     lines = lines[lines["changed"].map(lambda names: names.keys() <= allowed).astype(bool)]
     lines = lines[lines["vectors"] == pick(lines, [variant])].sort_values("seed", kind="stable")
     return dict(list(lines.groupby(lines["recipe"].map(lambda recipe: recipe[setting]))))
-
-
-def by_question(lines: pd.DataFrame, measure: str) -> dict[str, float]:
-    """Each question's value, the mean over the runs that have it."""
-    found: dict[str, list[float]] = {}
-    for values in lines["values"]:
-        for question, value in values[measure].items():
-            found.setdefault(question, []).append(value)
-    return {question: statistics.fmean(values) for question, values in found.items()}
-
-
-def are_folds(lines: pd.DataFrame) -> bool:
-    """Whether runs were measured on different questions, as in cross-validation, not by seeds."""
-    return len({frozenset().union(*values.values()) for values in lines["values"]}) > 1
 
 
 def histories(systems: Mapping[str, pd.DataFrame], key: str) -> dict[str, list[list[float]]]:

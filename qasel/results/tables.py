@@ -1,6 +1,6 @@
 """A paper's tables beside ours: `published.csv` joined with the runs; and tables as text."""
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any
 
 import pandas as pd
@@ -12,7 +12,6 @@ from qasel.results import Room
 from qasel.results.runs import (
     DATASETS,
     MEASURES,
-    are_folds,
     in_tables,
     listed,
     pick,
@@ -96,32 +95,30 @@ def comparison(room: Room, runs: pd.DataFrame | None = None) -> pd.DataFrame:
     ours = []
     for known in lines.itertuples():
         split, measure = split_of(known.metric)
+        data, name = spelled(room, known.dataset, known.metric)
+        found: dict[str, Any] = {"data": data, "measure": name, "runs": 0, "vectors": ""}
+        found["devices"] = ""
         group = groups.get((known.row, known.dataset, split)) if known.kind == "own" else None
-        found: dict[str, Any] = {"runs": 0, "vectors": "", "devices": ""}
         if group is not None:
-            found |= _mean(group, measure)
+            vectors = pick(group, [known.row])
+            group = group[group["vectors"] == vectors]
+            mean, deviation, half = mean_interval(group[measure])
+            # Folds have different questions, seeds the same.
+            asked = {frozenset().union(*values.values()) for values in group["values"]}
+            found |= {
+                "ours": mean,
+                "std": deviation,
+                "interval": half if len(asked) == 1 else None,
+                "runs": len(group),
+                "vectors": vectors,
+                "devices": "; ".join(sorted(group["device"].unique())),
+            }
         interval = found.get("interval") if found["runs"] >= FEWEST else None
-        found["data"], found["measure"] = spelled(room, known.dataset, known.metric)
         ours.append(found | {"verdict": verdict(known.paper, found.get("ours"), interval)})
     columns = ["ours", "std", "runs", "verdict", *EXTRAS]
     lines[columns] = pd.DataFrame(ours, columns=columns)
     frame = lines[[*COLUMNS, *EXTRAS]]
     return frame.astype(dict.fromkeys(("paper", "ours", "std", "interval"), float))
-
-
-def _mean(group: pd.DataFrame, measure: str) -> dict[str, Any]:
-    """Our side of a line, from the runs with the vectors to show."""
-    vectors = pick(group, group["variant"].unique())
-    group = group[group["vectors"] == vectors]
-    mean, deviation, half = mean_interval(group[measure])
-    return {
-        "ours": mean,
-        "std": deviation,
-        "interval": None if are_folds(group) else half,
-        "runs": len(group),
-        "vectors": vectors,
-        "devices": "; ".join(sorted(group["device"].unique())),
-    }
 
 
 # The comparison as text
@@ -131,15 +128,13 @@ def render(frame: pd.DataFrame, format_: str = "md") -> str:
     """The table of `comparison` as text: `md`, `latex` (booktabs) or `csv`; ends with a newline.
 
     The csv has six digits and nothing but `COLUMNS`; the others have three, and a last line
-    that says which vectors and devices our numbers are from.
+    that says which vectors and devices our numbers are from. Raises `QaselError` for another
+    format.
     """
     if format_ == "csv":
         return csv_of(frame[COLUMNS])
     table = frame[COLUMNS].map(lambda x: f"{x:.3f}" if isinstance(x, float) else x)
-    table, note = table.replace("nan", "–"), provenance(frame)
-    if require_format(format_) == "md":
-        return markdown_table(table) + (f"\n{note}\n" if note else "")
-    return latex_table(table) + (f"\\par {escape_latex(note)}\n" if note else "")
+    return as_text({"": table.replace("nan", "–")}, filter(None, [provenance(frame)]), format_)
 
 
 def beside(
@@ -169,7 +164,15 @@ def side_by_side(room: Room, frame: pd.DataFrame) -> str:
     Above it, how many numbers have which verdict, and where ours are from.
     """
     own, cited = own_numbers(room, frame)
-    above = f"Of the {len(own)} numbers of the paper's own systems: {counts(own)}."
+    notes = [f"Of the {len(own)} numbers of the paper's own systems: {counts(own)}."]
+    if ((own["runs"] >= FEWEST) & own["interval"].isna()).any():
+        notes.append(
+            "Of rows in folds, mean and deviation are over the folds, and there is no interval: "
+            "folds differ in how hard their questions are."
+        )
+    notes.append(provenance(own) or "Nothing was run yet at the paper's scale.")
+    if cited:
+        notes.append(f"Not run: the {cited} systems that the paper only cites.")
     own = own.assign(
         column=own["data"] + " " + own["measure"], cell=[*map(_cell, own.itertuples())]
     )
@@ -177,7 +180,7 @@ def side_by_side(room: Room, frame: pd.DataFrame) -> str:
     table = own.pivot(index="row", columns="column", values="cell").loc[rows, columns].fillna("")
     runs = own.drop_duplicates(["row", "dataset"]).astype({"runs": str})
     table["runs"] = runs.groupby("row")["runs"].agg(" / ".join)
-    return f"{' '.join([above, *_notes(own, cited)])}\n\n{markdown_table(table.reset_index())}"
+    return f"{' '.join(notes)}\n\n{markdown_table(table.reset_index())}"
 
 
 def own_numbers(room: Room, frame: pd.DataFrame) -> tuple[pd.DataFrame, int]:
@@ -202,18 +205,6 @@ def _cell(line: Any) -> str:
         return f"{line.paper:.3f}{NO_BREAK}/ –"
     spread = "" if pd.isna(line.std) else f"{NO_BREAK}±{NO_BREAK}{line.std:.3f}"
     return f"{line.paper:.3f}{NO_BREAK}/ {line.ours:.3f}{spread}{MARKS[line.verdict]}"
-
-
-def _notes(frame: pd.DataFrame, cited: int) -> Iterator[str]:
-    """What a reader must know of our numbers: folds, vectors and devices, what was not run."""
-    if ((frame["runs"] >= FEWEST) & frame["interval"].isna()).any():
-        yield (
-            "Of rows in folds, mean and deviation are over the folds, and there is no interval: "
-            "folds differ in how hard their questions are."
-        )
-    yield provenance(frame) or "Nothing was run yet at the paper's scale."
-    if cited:
-        yield f"Not run: the {cited} systems that the paper only cites."
 
 
 def provenance(frame: pd.DataFrame) -> str:
@@ -277,11 +268,21 @@ def by_settings(runs: pd.DataFrame) -> str:
 # Any frame as text
 
 
-def require_format(format_: str) -> str:
-    """A format for readers; raises `QaselError` for one that is not known."""
+def as_text(tables: Mapping[str, pd.DataFrame], notes: Iterable[str], format_: str) -> str:
+    """Title → table, and notes below them, as `md` or `latex`; a table may have the title "".
+
+    Raises `QaselError` for another format.
+    """
     if format_ not in ("md", "latex"):
         raise QaselError(f"unknown format {format_!r}; known: md, csv, latex")
-    return format_
+    latex = format_ == "latex"
+    table_of, heading = (latex_table, "\\par") if latex else (markdown_table, "###")
+    escape, note = (escape_latex, "\\par ") if latex else (str, "")
+    parts = [
+        (f"{heading} {escape(title)}\n\n" if title else "") + table_of(frame)
+        for title, frame in tables.items()
+    ]
+    return "\n".join([*parts, *(f"{note}{escape(text)}\n" for text in notes)])
 
 
 def csv_of(frame: pd.DataFrame) -> str:

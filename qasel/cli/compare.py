@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from qasel.cli.options import Format
 from qasel.errors import QaselError
 from qasel.files import shown
 
@@ -25,7 +26,7 @@ def compare(
         list[str] | None, typer.Option(help="A system, as the table names it; default: all.")
     ] = None,
     measure: Annotated[str, typer.Option(help="map, mrr or p1.")] = "map",
-    format_: Annotated[str, typer.Option("--format", help="md, csv or latex.")] = "md",
+    format_: Format = "md",
     figure: Annotated[
         Path | None, typer.Option(help="Draw the matrix too: FILE.pdf, FILE.svg and FILE.png.")
     ] = None,
@@ -35,25 +36,22 @@ def compare(
     from qasel.papers import ROOMS
     from qasel.results import compare as side_by_side
     from qasel.results.ledger import read_ledger
-    from qasel.results.runs import COMPARISON, TABLE, read_runs
+    from qasel.results.runs import read_runs
 
     if figure and not figure.name:
         raise QaselError("--figure: give the name of a file, without its ending")
-    dataset = [full_name(name) for name in dataset or ()]
+    system, dataset = system or [], [full_name(name) for name in dataset or ()]
     runs = read_runs(ROOMS.values(), read_ledger())
     found = side_by_side.entries(runs)
-    others = runs[(runs["split"] == "test") & ~runs["counts"].isin((TABLE, COMPARISON))]
-    aside = _told(others, system or (), dataset or ())
-    if found.empty:
-        nothing = "the ledger has no runs to compare; make some with `qasel run`"
-        raise QaselError("; ".join([nothing, *aside]))
+    aside = _not_compared(runs, system, dataset)
     try:
-        found = side_by_side.chosen(found, system or (), dataset)
+        if found.empty:
+            raise QaselError("the ledger has no runs to compare; make some with `qasel run`")
+        found = side_by_side.chosen(found, system, dataset)
+        if found.empty:
+            raise QaselError(f"none of these systems was run on {', '.join(dataset)}")
     except QaselError as error:
         raise QaselError("; ".join([str(error), *aside])) from None
-    if found.empty:
-        nothing = f"none of these systems was run on {', '.join(dataset or ())}"
-        raise QaselError("; ".join([nothing, *aside]))
     cells = side_by_side.with_tests(side_by_side.matrix(found, measure))
     typer.echo(side_by_side.render(cells, format_).rstrip("\n"))
     for text in aside:
@@ -68,13 +66,13 @@ def compare(
             typer.echo(shown(path), err=True)
 
 
-def _told(runs: "pd.DataFrame", systems: Collection[str], data: Collection[str]) -> list[str]:
-    """Which runs on these data are not compared, because their settings are not their row's own.
+def _not_compared(
+    runs: "pd.DataFrame", systems: Collection[str], data: Collection[str]
+) -> list[str]:
+    """A sentence on the runs left out, as their settings are not their row's own; none: no such."""
+    from qasel.results.runs import COMPARISON, TABLE, listed
 
-    A sentence, or none where there are no such runs.
-    """
-    from qasel.results.runs import listed
-
+    runs = runs[(runs["split"] == "test") & ~runs["counts"].isin((TABLE, COMPARISON))]
     if systems:
         runs = runs[runs["variant"].isin(systems)]
     if data:
@@ -86,7 +84,7 @@ def _told(runs: "pd.DataFrame", systems: Collection[str], data: Collection[str])
     text = f"{number} with other settings than the row's own, or other data or code: not compared"
     if not systems and not data:
         return [text]
-    why = [listed(run.changed) or run.counts for run in runs.itertuples()]
-    kinds = list(dict.fromkeys(f"{v} ({w})" for v, w in zip(runs["variant"], why, strict=True)))
+    kinds = [f"{r.variant} ({listed(r.changed) or r.counts})" for r in runs.itertuples()]
+    kinds = list(dict.fromkeys(kinds))
     more = f" and {len(kinds) - SHOWN} more kinds" if len(kinds) > SHOWN else ""
     return [f"{text}: {'; '.join(kinds[:SHOWN])}{more}"]

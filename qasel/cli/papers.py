@@ -1,11 +1,11 @@
-"""`qasel run | table | figures | notebooks`: the papers' recipes, results and pages."""
+"""`qasel run | sweep | table | figures | notebooks`: the papers' recipes, results and pages."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from qasel.cli.data import DataDir
+from qasel.cli.options import DataDir, Device, Format, Out, Paper, Seeds, Settings, Variants
 from qasel.errors import QaselError
 from qasel.files import shown
 
@@ -13,26 +13,19 @@ if TYPE_CHECKING:
     from qasel.results import Room
     from qasel.results.ledger import Row
 
+RUNS = Path("runs")
+
 
 def run(
-    paper: Annotated[
-        str, typer.Argument(help="A paper, e.g. hierarchical-ranking, or yardsticks.")
-    ],
-    variant: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="A row of the paper's tables, or `all`; may be repeated. Default: its own system."
-        ),
-    ] = None,
+    paper: Paper,
+    variant: Variants = None,
     dataset: Annotated[
         str, typer.Option(help="A data set, or a folder: see `qasel data list`.")
     ] = "sample",
-    seeds: Annotated[str, typer.Option(help="Seeds, separated by commas.")] = "0",
-    device: Annotated[str, typer.Option(help="auto, cpu or cuda.")] = "auto",
-    set_: Annotated[
-        list[str] | None, typer.Option("--set", help="key=value: another setting of the recipe.")
-    ] = None,
-    out: Annotated[Path, typer.Option(help="Folder for models and runs.")] = Path("runs"),
+    seeds: Seeds = "0",
+    device: Device = "auto",
+    set_: Settings = None,
+    out: Out = RUNS,
     data_dir: DataDir = None,
 ) -> None:
     """Train and measure; every finished run is a row of the ledger. A killed run goes on.
@@ -49,50 +42,126 @@ def run(
     from qasel.training import resolve_device
     from qasel.training.recipe import settings
 
-    place = resolve_device(device)
-    room = ROOMS[paper]
-    recipes = []
-    for name in room.rows(variant or ()):
-        chosen = room.configured(name, dataset, settings(set_ or ()))
-        recipes += [chosen.change(seed=seed) for seed in parse_seeds(seeds)]
+    place, room = resolve_device(device), ROOMS[paper]
+    asked = [room.configured(v, dataset, settings(set_ or ())) for v in room.rows(variant or ())]
     rows = []
-    for chosen in recipes:
-        before = on_record([chosen])
-        rows.append(measure(chosen, room.ranker, place, out, data_dir))
-        tqdm.write(told(room, rows[-1], out))
-        if before and on_record([chosen]) != before:
-            tqdm.write(f"  in the ledger in place of {_known(before[0])}")
+    for recipe in [chosen.change(seed=n) for chosen in asked for n in parse_seeds(seeds)]:
+        before = on_record([recipe])
+        rows.append(measure(recipe, room.ranker, place, out, data_dir))
+        tqdm.write(described(room, rows[-1], out))
+        if before and on_record([recipe]) != before:
+            (old,) = before
+            test = old.scores["test"]
+            tqdm.write(
+                f"  in the ledger in place of test MAP {test['map']:.4f} MRR {test['mrr']:.4f} "
+                f"({old.finished[:10]}, {old.device}, revision {old.revision})"
+            )
     if len(rows) > 1:
         tqdm.write(by_settings(read_runs([room], rows)))
 
 
-def told(room: "Room", row: "Row", out: Path) -> str:
+def sweep(
+    grid: Annotated[
+        Path | None, typer.Argument(help="A YAML file of grids; without one, the options name it.")
+    ] = None,
+    paper: Annotated[list[str] | None, typer.Option(help="A paper; may be repeated.")] = None,
+    variant: Variants = None,
+    dataset: Annotated[
+        list[str] | None, typer.Option(help="A data set; may be repeated. Default: sample.")
+    ] = None,
+    seeds: Seeds = "",
+    over: Annotated[
+        list[str] | None,
+        typer.Option(help="key=value: one of the values of a setting; repeat it for the others."),
+    ] = None,
+    set_: Settings = None,
+    workers: Annotated[
+        int, typer.Option(min=0, help="Processes here; default: one a core or GPU.")
+    ] = 0,
+    scheduler: Annotated[
+        str, typer.Option(help="A dask scheduler, tcp://…, whose workers run it instead.")
+    ] = "",
+    device: Device = "auto",
+    out: Out = RUNS,
+    data_dir: DataDir = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Say what would run and what is on record.")
+    ] = False,
+) -> int:
+    """Run a grid of recipes; those on record are skipped, a failed one stops no other.
+
+    The grid is all papers × variants × data sets × values of settings × seeds. Killed or
+    interrupted, the same command goes on.
+    """
+    from tqdm import tqdm
+
+    from qasel.papers import ROOMS
+    from qasel.results import sweep
+    from qasel.results.ledger import on_record
+    from qasel.results.measure import held
+    from qasel.results.runs import read_runs
+    from qasel.results.tables import by_settings
+    from qasel.training.recipe import assigned, settings
+
+    if grid and any((paper, variant, dataset, seeds, over, set_)):
+        raise QaselError(f"{grid} names the grid; leave --paper, --variant … --set out")
+    if workers and scheduler:
+        raise QaselError("--workers are of this machine; --scheduler has its own: choose one")
+    if grid:
+        recipes = sweep.read_grids(grid, ROOMS)
+    elif paper:
+        values: dict[str, list[Any]] = {}
+        for key, value in map(assigned, over or ()):
+            values.setdefault(key, []).append(value)
+        asked = variant or (), dataset or ("sample",), parse_seeds(seeds or "0")
+        recipes = sweep.Grid(paper, *asked, settings(set_ or ()), values).recipes(ROOMS)
+    else:
+        raise QaselError("name a YAML file of grids, or at least one --paper")
+
+    lines = {recipe: sweep.described(ROOMS[recipe.paper], recipe) for recipe in recipes}
+    todo = [recipe for recipe in recipes if not held(recipe, data_dir)]
+    if dry_run:
+        for recipe, line in lines.items():
+            typer.echo(f"{'to run' if recipe in todo else 'held  '}  {line}")
+        typer.echo(f"{len(todo)} to run, {len(recipes) - len(todo)} held")
+        return 0
+
+    def tell(row: "Row") -> None:
+        tqdm.write(described(ROOMS[row.recipe["paper"]], row, out))
+
+    failures = {}
+    if todo:
+        sweep.check(ROOMS, todo, data_dir)
+        pool = (
+            sweep.remote_workers(scheduler, device)
+            if scheduler
+            else sweep.local_workers(workers, device, len(todo))
+        )
+        with pool as found:
+            failures = sweep.sweep(ROOMS, todo, found, out, data_dir, tell)
+    if rows := on_record(recipes):
+        typer.echo(by_settings(read_runs(ROOMS.values(), rows)))
+    before = len(recipes) - len(todo)
+    typer.echo(f"{len(todo) - len(failures)} run, {len(failures)} failed, {before} held before")
+    for recipe, reason in failures.items():
+        typer.echo(f"qasel: failed: {lines[recipe]}  [{recipe.slug}]: {reason}", err=True)
+    return 1 if failures else 0
+
+
+def described(room: "Room", row: "Row", out: Path) -> str:
     """What came of a run, in a line."""
     from qasel.results.runs import changed
 
     recipe, dev, test = row.recipe, row.scores["dev"], row.scores["test"]
-    settings = changed(room, recipe)
-    return (
-        f"{recipe['variant']}  {recipe['dataset']} ({recipe['protocol']})  seed {recipe['seed']}  "
-        f"{settings}{'  ' if settings else ''}{_chosen(row)}"
-        f"dev MAP {dev['map']:.4f}  test MAP {test['map']:.4f} MRR {test['mrr']:.4f}  "
-        f"{row.seconds:.0f} s  {out / row.slug}"
-    )
-
-
-def _chosen(row: "Row") -> str:
-    """The epoch and the values that dev has chosen, where there was a choice."""
-    told = f"epoch {row.best_epoch} of {len(row.history)}  " if row.best_epoch else ""
-    return told + "".join(f"{name} {value:g}  " for name, value in row.chosen.items())
-
-
-def _known(row: "Row") -> str:
-    """What a row of the ledger says, and of which run."""
-    test = row.scores["test"]
-    return (
-        f"test MAP {test['map']:.4f} MRR {test['mrr']:.4f} "
-        f"({row.finished[:10]}, {row.device}, revision {row.revision})"
-    )
+    parts = [
+        f"{recipe['variant']}  {recipe['dataset']} ({recipe['protocol']})  seed {recipe['seed']}",
+        changed(room, recipe),
+        f"epoch {row.best_epoch} of {len(row.history)}" if row.best_epoch else "",
+        *(f"{name} {value:g}" for name, value in row.chosen.items()),
+        f"dev MAP {dev['map']:.4f}  test MAP {test['map']:.4f} MRR {test['mrr']:.4f}",
+        f"{row.seconds:.0f} s  {out / row.slug}",
+    ]
+    return "  ".join(filter(None, parts))
 
 
 def parse_seeds(text: str) -> list[int]:
@@ -106,10 +175,7 @@ def parse_seeds(text: str) -> list[int]:
     return list(dict.fromkeys(seeds))
 
 
-def table(
-    paper: Annotated[str, typer.Argument(help="A paper, e.g. hierarchical-ranking.")],
-    format_: Annotated[str, typer.Option("--format", help="md, csv or latex.")] = "md",
-) -> None:
+def table(paper: Paper, format_: Format = "md") -> None:
     """Print every number of the paper beside ours, from the ledger."""
     from qasel.papers import ROOMS
     from qasel.results.tables import comparison, render
@@ -155,9 +221,8 @@ def notebooks(
             "without names it goes to those that do.",
         ),
     ] = None,
-    out: Annotated[Path, typer.Option(help="Folder for the executed notebooks.")] = Path(
-        "runs/notebooks"
-    ),
+    out: Annotated[Path, typer.Option(help="Folder for the executed notebooks.")] = RUNS
+    / "notebooks",
 ) -> None:
     """Run notebooks through papermill, in the current folder.
 

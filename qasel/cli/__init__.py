@@ -43,7 +43,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if isinstance(stream, io.TextIOWrapper):  # a pipe on Windows would refuse most letters
             # Names of files may hold bytes that are no letters at all.
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
-    warnings.formatwarning = _as_text
+    warnings.formatwarning = _as_text  # type: ignore[assignment]
     arguments = list(sys.argv[1:] if arguments is None else arguments) or ["--help"]
     try:
         status = app(args=arguments, prog_name="qasel", standalone_mode=False)

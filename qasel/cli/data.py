@@ -56,15 +56,12 @@ def check(
     from qasel.datasets.fetch import check as compare
 
     files = compare(name or None, data_dir)
-    _print(
-        ("collection", "status", "file", "found at"),
-        [(f.collection, f.status, f.file, str(f.path or "-")) for f in files],
-    )
-    wrong = [file for file in files if file.status in ("wrong sha256", "unreadable")]
-    if wrong:
-        first = f"{wrong[0].path}: {wrong[0].status}"
+    rows = [(file.collection, file.status, file.file, str(file.path or "-")) for file in files]
+    _print(("collection", "status", "file", "found at"), rows)
+    if wrong := [file for file in files if file.status in ("wrong sha256", "unreadable")]:
         more = f" (and {len(wrong) - 1} more)" if len(wrong) > 1 else ""
-        raise QaselError(f"{first}{more}; delete it and get the data set anew")
+        first = f"{wrong[0].path}: {wrong[0].status}{more}"
+        raise QaselError(f"{first}; delete it and get the data set anew")
     if name and all(file.status == "absent" for file in files):
         raise QaselError(f"no file of {name} is here; see `qasel data list`, or set QASEL_DATA")
 

@@ -2,7 +2,6 @@
 
 import ast
 import os
-from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -32,7 +31,7 @@ def find(names: list[str]) -> list[Path]:
 
 def parameters_of(path: Path) -> dict[str, Any]:
     """The names and values in the cell tagged `parameters`, all of them literals."""
-    known = _extra("papermill").inspect_notebook(str(path))
+    known = _papermill().inspect_notebook(str(path))
     return {name: ast.literal_eval(parameter["default"]) for name, parameter in known.items()}
 
 
@@ -94,8 +93,7 @@ def execute(path: Path, out: Path, parameters: dict[str, Any]) -> Path:
     Raises `QaselError` when a cell fails or the kernel dies, telling where, when `out` is the
     notebook's own folder or cannot be written to, and without the `notebooks` extra.
     """
-    papermill = _extra("papermill")
-    _extra("ipykernel")
+    papermill = _papermill()
     target = out / path.name
     if target.exists() and target.samefile(path):
         raise QaselError(f"{target} is the notebook itself; give another folder: --out DIR")
@@ -118,7 +116,7 @@ def execute(path: Path, out: Path, parameters: dict[str, Any]) -> Path:
     # nbclient's `DeadKernelError`, or jupyter_client's plain one for a kernel that does not start.
     except RuntimeError as error:
         # Not by the cells' `status`: the end of a run turns "pending" into "completed".
-        cells = _extra("nbformat").read(target, as_version=4).cells
+        cells = papermill.iorw.load_notebook_node(str(target)).cells
         reached = sum(c.cell_type == "code" for c in cells if c.metadata.papermill.start_time)
         raise QaselError(
             f"{path.name}, code cell {reached}: {error}; if memory was short, free some or choose "
@@ -127,10 +125,12 @@ def execute(path: Path, out: Path, parameters: dict[str, Any]) -> Path:
     return target
 
 
-def _extra(module: str) -> ModuleType:
-    """A module of the `notebooks` extra; raises `QaselError` where that is not installed."""
+def _papermill() -> ModuleType:
+    """papermill; raises `QaselError` where the `notebooks` extra is not installed."""
     try:
-        return import_module(module)
+        import ipykernel  # noqa: F401
+        import papermill
     except ImportError as error:
-        reason = f"notebooks need {error.name or module}"
+        reason = f"notebooks need {error.name}"
         raise QaselError(f'{reason}; install it with: pip install "qasel[notebooks]"') from error
+    return papermill

@@ -24,15 +24,14 @@ def rank(
     from qasel.training.recipe import of_this_version, read_recipe
 
     place = resolve_device(device)
+    if not model_dir.is_dir():
+        raise QaselError(f"{model_dir}: no such folder; `qasel run` writes one a run")
     try:
         recipe = read_recipe(model_dir)
         name, vectors = recipe["paper"], recipe["vectors"]
         if not isinstance(name, str) or not isinstance(vectors, str):
             raise TypeError("expected texts")
     except (OSError, ValueError, KeyError, TypeError) as error:
-        if not model_dir.is_dir():
-            text = f"{model_dir}: no such folder; `qasel run` writes one a run"
-            raise QaselError(text) from error
         raise QaselError(f"{model_dir} is not a model folder: no readable recipe.json") from error
     split = read_questions(questions_file)
     words = {word for text in split.texts for word in tokenize(text)}

@@ -24,15 +24,7 @@ from qasel.evaluation import (
 )
 from qasel.evaluation.measures import NAMES
 from qasel.results import Room
-from qasel.results.runs import (
-    COMPARISON,
-    DATASETS,
-    QUICK,
-    TABLE,
-    read_runs,
-    shown,
-    target_name,
-)
+from qasel.results.runs import COMPARISON, DATASETS, QUICK, TABLE, read_runs, shown, target_name
 from qasel.results.tables import (
     FEWEST,
     NOT_RUN,
@@ -42,7 +34,7 @@ from qasel.results.tables import (
     published,
     spelled,
     split_of,
-)
+)  # fmt: skip
 
 ALPHA = 0.05
 """A difference is significant if p is below this."""
@@ -257,10 +249,8 @@ def verdict(found: Significance | None, paper: float | None = None) -> str:
 
 def claims_table(frame: pd.DataFrame) -> str:
     """The claims as Markdown, without columns that say the same in every line."""
-    if len(frame) > 1:
-        alike = [c for c in ("data", "measure") if c in frame and frame[c].nunique() == 1]
-        frame = frame.drop(columns=alike)
-    return markdown_table(frame)
+    alike = [c for c in ("data", "measure") if c in frame and frame[c].nunique() == 1]
+    return markdown_table(frame.drop(columns=alike) if len(frame) > 1 else frame)
 
 
 def summary(frame: pd.DataFrame) -> str:
@@ -272,8 +262,7 @@ def summary(frame: pd.DataFrame) -> str:
     count = ran["verdict"].value_counts()
     order = (HELD, LEANS, SAME, LEANS_AGAINST, AGAINST)
     parts = "; ".join(f"{count[name]} {name}" for name in order if name in count)
-    fewest, most = int(ran["seeds"].min()), int(ran["seeds"].max())
-    seeds = str(most) if fewest == most else f"{fewest} to {most}"
+    seeds = " to ".join(str(number) for number in sorted({ran["seeds"].min(), ran["seeds"].max()}))
     return (
         f"{text} Of those: {parts} (clear: p over questions below {ALPHA}, and zero outside "
         f"the 95 % interval over seeds; seeds a comparison: {seeds})."
@@ -451,9 +440,9 @@ def with_tests(cells: pd.DataFrame) -> pd.DataFrame:
     """
     tallies = {}
     for target in targets(cells):
-        found = pairs(cells.loc[target])
-        clear = [pair for pair, test in found.items() if test.p < ALPHA]
-        names = dict.fromkeys(name for pair in found for name in pair)
+        tested = pairs(cells.loc[target])
+        clear = [pair for pair, test in tested.items() if test.p < ALPHA]
+        names = {name for pair in tested for name in pair}
         for system in names:
             beats = [other for better, other in clear if better == system]
             losses = sum(other == system for _, other in clear)
@@ -554,8 +543,8 @@ def _over_questions(values: Mapping[str, float]) -> tuple[float, float] | None:
 def letters(cells: pd.DataFrame) -> dict[str, str]:
     """A letter per system, in the order in which they came; numbers where letters run out."""
     names = systems(cells)
-    numbers = map(str, range(1, len(names) + 1))
-    return dict(zip(names, string.ascii_lowercase if len(names) <= 26 else numbers, strict=False))
+    marks = string.ascii_lowercase if len(names) <= 26 else map(str, range(1, len(names) + 1))
+    return dict(zip(names, marks, strict=False))
 
 
 def overview(cells: pd.DataFrame) -> pd.DataFrame:
@@ -583,6 +572,16 @@ def _marked(cell: Any, marks: Mapping[str, str]) -> str:
     return f"{cell.mean:.3f}" + (f"<sup>{','.join(parts)}</sup>" if parts else "")
 
 
+READING = (
+    "A win, a loss and a superscript each stand for "
+    f"p < {ALPHA:g} by the randomised Tukey HSD over questions (each question's mean over "
+    "seeds), corrected for all systems of the data set. ± over seeds: half of the 95 % t "
+    f"interval; – for fewer than {FEWEST} seeds, and for folds, which share no question. "
+    "Over questions: 95 % bootstrap interval. Cost: means over runs, each on its own device, "
+    "without what an earlier run had left to build on (features, a first stage); – where it "
+    "was not measured. Parameters: all numbers that training sets, with the word vectors where "
+    "those are trained."
+)
 OVER_QUESTIONS, TALLY = "95 % over questions", "wins / ties / losses"
 
 
@@ -625,16 +624,7 @@ def counted(cells: pd.DataFrame, target: str) -> str:
 
 def notes_of(cells: pd.DataFrame) -> list[str]:
     """How to read the tables, and what could not be compared."""
-    notes = [
-        "A win, a loss and a superscript each stand for "
-        f"p < {ALPHA:g} by the randomised Tukey HSD over questions (each question's mean over "
-        "seeds), corrected for all systems of the data set. ± over seeds: half of the 95 % t "
-        f"interval; – for fewer than {FEWEST} seeds, and for folds, which share no question. "
-        "Over questions: 95 % bootstrap interval. Cost: means over runs, each on its own device, "
-        "without what an earlier run had left to build on (features, a first stage); – where it "
-        "was not measured. Parameters: all numbers that training sets, with the word vectors where "
-        "those are trained."
-    ]
+    notes = [READING]
     if wider := sorted(set(cells["under"]) - {""}):
         notes.append(
             f"Runs ({' or '.join(wider)}): trained and chosen under that protocol, whose test has "

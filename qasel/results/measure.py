@@ -75,7 +75,9 @@ def measure(
             scores[name], questions[name] = dict(result.mean), result.questions
             per_question[name] = result.per_question
     ranker.save(folder)
-    words = _words(dataset) if vectors.name else set()
+    read_words: dict[str, Any] = {"name": vectors.name}
+    if vectors.name:
+        read_words["coverage"] = round(vectors.coverage(_words(dataset)), 4)
     row = Row(
         recipe=recipe.as_dict(),
         hash=recipe.hash,
@@ -87,8 +89,7 @@ def measure(
         best_epoch=history.best_epoch,
         seconds=round(history.seconds, 1),
         device=describe_device(device),
-        vectors={"name": vectors.name}
-        | ({"coverage": round(vectors.coverage(words), 4)} if vectors.name else {}),
+        vectors=read_words,
         versions=versions(),
         revision=revision,
         chosen=history.chosen,
@@ -121,13 +122,13 @@ def _is_current(row: Row, recipe: Recipe, data_dir: FilePath | None) -> bool:
 
 
 def beside(dataset: Dataset) -> dict[str, Any]:
-    """What a data set gives to training beside its splits: auxiliary tasks, articles."""
+    """What a data set gives to training beyond its splits: auxiliary tasks, articles."""
     given = {"tasks": dataset.tasks, "articles": dataset.articles}
     return {name: value for name, value in given.items() if value}
 
 
 def by_name(recipe: Recipe) -> bool:
-    """Whether names say what is read, and no files of one's own are."""
+    """Whether names alone say what is read, and none of it are a user's own files."""
     corpus, encoder = (getattr(recipe, name, "") for name in ("corpus", "encoder"))
     return (
         recipe.dataset in COLLECTIONS
@@ -182,7 +183,7 @@ def _rounded(values: Any) -> Any:
 def vectors_for(recipe: Recipe, dataset: Dataset, data_dir: FilePath | None = None) -> Vectors:
     """The recipe's word vectors, cut to the words of the data set; none if it names none.
 
-    Where it asks for `CONTEXTS`, words that have none get theirs from the training texts.
+    With `CONTEXTS`, words that have none get theirs from the training texts.
     """
     if not recipe.vectors:
         return Vectors.empty("")

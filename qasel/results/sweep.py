@@ -64,7 +64,6 @@ Rooms = Mapping[str, Room]
 
 
 def _as_tuple(value: Any) -> Any:
-    """A list, or one value alone, as a tuple."""
     return tuple(value) if isinstance(value, list | tuple) else (value,)
 
 
@@ -96,7 +95,7 @@ class Grid:
         """
         if twice := sorted(self.set.keys() & self.over.keys()):
             raise QaselError(f"setting {twice[0]!r} is in `set` and in `over`; name it in one")
-        found = {}
+        found: dict[str, Recipe] = {}
         for name, dataset in product(self.paper, self.dataset):
             room = rooms[name]
             for variant, *values in product(room.rows(self.variant), *self.over.values()):
@@ -121,12 +120,11 @@ class _Loader(yaml.SafeLoader):
     """Refuses a key that comes twice, of which YAML would take the last."""
 
     def construct_mapping(self, node: "yaml.MappingNode", deep: bool = False) -> dict[Any, Any]:
-        seen = []
-        for key, _ in node.value:
-            if key.value in seen:
+        keys = [key.value for key, _ in node.value]
+        for place, (key, _) in enumerate(node.value):
+            if key.value in keys[:place]:
                 problem = f"{key.value!r} a second time"
                 raise yaml.constructor.ConstructorError(None, None, problem, key.start_mark)
-            seen.append(key.value)
         return super().construct_mapping(node, deep)
 
 
@@ -226,7 +224,7 @@ def local_workers(count: int, device: str, runs: int) -> Iterator[Workers]:
     threads = str(max(1, min(torch.get_num_threads(), CPU_COUNT // count)))
     # dask has workers hand back freed memory at once (MALLOC_TRIM_THRESHOLD_), and so fetch it
     # anew for every tensor: LSTMs took 1.4 times as long to train so.
-    untrimmed = {"distributed.nanny.pre-spawn-environ": {}}
+    untrimmed: dict[str, Any] = {"distributed.nanny.pre-spawn-environ": {}}
     with (
         tempfile.TemporaryDirectory(prefix="qasel-sweep-", ignore_cleanup_errors=True) as folder,
         dask.config.set(untrimmed | {"temporary-directory": folder}),

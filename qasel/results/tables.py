@@ -9,15 +9,7 @@ from qasel.datasets.registry import COLLECTIONS
 from qasel.errors import QaselError
 from qasel.evaluation import mean_interval
 from qasel.results import Room
-from qasel.results.runs import (
-    DATASETS,
-    MEASURES,
-    in_tables,
-    listed,
-    pick,
-    target_name,
-    target_of,
-)
+from qasel.results.runs import DATASETS, MEASURES, in_tables, listed, pick, target_name, target_of
 
 COLUMNS = ["table", "row", "dataset", "metric", "paper", "ours", "std", "runs", "verdict"]
 EXTRAS = ["data", "measure", "interval", "vectors", "devices"]
@@ -95,9 +87,8 @@ def comparison(room: Room, runs: pd.DataFrame | None = None) -> pd.DataFrame:
     ours = []
     for known in lines.itertuples():
         split, measure = split_of(known.metric)
-        data, name = spelled(room, known.dataset, known.metric)
-        found: dict[str, Any] = {"data": data, "measure": name, "runs": 0, "vectors": ""}
-        found["devices"] = ""
+        found: dict[str, Any] = {"runs": 0, "vectors": "", "devices": ""}
+        found["data"], found["measure"] = spelled(room, known.dataset, known.metric)
         group = groups.get((known.row, known.dataset, split)) if known.kind == "own" else None
         if group is not None:
             vectors = pick(group, [known.row])
@@ -235,12 +226,13 @@ def not_printed(room: Room, runs: pd.DataFrame | None = None) -> str:
     table = []
     for (variant, dataset), group in lines.groupby(["variant", "dataset"]):
         vectors = pick(group, [variant])
-        means = group[group["vectors"] == vectors].groupby("split", sort=False)
+        splits = group[group["vectors"] == vectors].groupby("split", sort=False)
         line = {"row": variant, "data": spelled(room, dataset, "MAP")[0]}
-        for split, scores in means[["map", "mrr"]].mean().iterrows():
-            told = {f"{split} {m.upper()}".removeprefix("test "): x for m, x in scores.items()}
-            line |= {name: f"{x:.3f}" for name, x in told.items() if name != "dev MRR"}
-        table.append(line | {"runs": str(means.size().max()), "vectors or encoder": vectors})
+        for split, scores in splits[["map", "mrr"]].mean().iterrows():
+            for measure in ("map",) if split == "dev" else ("map", "mrr"):
+                name = f"{split} {measure.upper()}".removeprefix("test ")
+                line[name] = f"{scores[measure]:.3f}"
+        table.append(line | {"runs": str(splits.size().max()), "vectors or encoder": vectors})
     last = ["runs", "vectors or encoder"]
     frame = pd.DataFrame(table).fillna("")
     return markdown_table(frame[[*frame.columns.drop(last), *last]])
@@ -252,17 +244,16 @@ def by_settings(runs: pd.DataFrame) -> str:
     That on dev comes first: it is what settings are chosen by. `std` is the standard deviation.
     """
     data = runs["dataset"] + " (" + runs["protocol"] + ")"
-    settings = runs["changed"].map(listed)
-    cells = []
-    for key, group in runs.groupby(["paper", "variant", data, settings], sort=False):
-        maps = {split: part["map"] for split, part in group.groupby("split")}
-        line = [*key, str(len(maps["test"]))]
+    lines = []
+    groups = ["paper", "variant", data, runs["changed"].map(listed)]
+    for key, group in runs.groupby(groups, sort=False):
+        line = [*key, str((group["split"] == "test").sum())]
         for split in ("dev", "test"):
-            mean, deviation, _ = mean_interval(maps[split])
+            mean, deviation, _ = mean_interval(group.loc[group["split"] == split, "map"])
             line += [f"{mean:.4f}", "–" if deviation is None else f"{deviation:.4f}"]
-        cells.append(line)
+        lines.append(line)
     header = ["paper", "row", "data", "settings", "runs", "dev MAP", "std", "test MAP", "std"]
-    return markdown_table(pd.DataFrame(cells, columns=header))
+    return markdown_table(pd.DataFrame(lines, columns=header))
 
 
 # Any frame as text
@@ -292,20 +283,20 @@ def csv_of(frame: pd.DataFrame) -> str:
 
 def markdown_table(frame: pd.DataFrame) -> str:
     """A frame without its index as a Markdown table; numbers are set flush right."""
+    header, *lines = _cells(frame, lambda text: text.replace("|", "\\|"))
     rules = ["--:" if right else ":--" for right in _numeric(frame)]
-    lines = _lines(frame, lambda text: text.replace("|", "\\|"))
-    return "".join(f"| {' | '.join(line)} |\n" for line in (lines[0], rules, *lines[1:]))
+    return "".join(f"| {' | '.join(line)} |\n" for line in (header, rules, *lines))
 
 
 def latex_table(frame: pd.DataFrame) -> str:
     """A frame without its index as a LaTeX table (booktabs); numbers are set flush right."""
+    header, *lines = (" & ".join(line) + r" \\" for line in _cells(frame, escape_latex))
     columns = "".join("r" if right else "l" for right in _numeric(frame))
-    header, *lines = (" & ".join(line) + r" \\" for line in _lines(frame, escape_latex))
     begin = [rf"\begin{{tabular}}{{{columns}}}", r"\toprule", header, r"\midrule"]
     return "\n".join([*begin, *lines, r"\bottomrule", r"\end{tabular}"]) + "\n"
 
 
-def _lines(frame: pd.DataFrame, escape: Callable[[str], str]) -> list[list[str]]:
+def _cells(frame: pd.DataFrame, escape: Callable[[str], str]) -> list[list[str]]:
     """The names of the columns, then the cells line by line, escaped."""
     lines = [frame.columns, *frame.itertuples(index=False, name=None)]
     return [[escape(str(cell)) for cell in line] for line in lines]
@@ -313,27 +304,17 @@ def _lines(frame: pd.DataFrame, escape: Callable[[str], str]) -> list[list[str]]
 
 def _numeric(frame: pd.DataFrame) -> list[bool]:
     """Of each column, whether all its cells begin like numbers, or are empty or a dash."""
-    found = []
-    for place in range(frame.shape[1]):
-        cells = frame.iloc[:, place].astype(str)
-        found.append(bool(cells.any() and cells.str.fullmatch(r"([-+]?\d.*|–|)").all()))
-    return found
+    columns = (frame.iloc[:, place].astype(str) for place in range(frame.shape[1]))
+    return [bool(c.any() and c.str.fullmatch(r"([-+]?\d.*|–|)").all()) for c in columns]
 
 
 _ESCAPES = str.maketrans(
     {
-        "\\": r"\textbackslash{}",
-        "~": r"\textasciitilde{}",
-        "^": r"\textasciicircum{}",
-        "–": "--",
-        "→": r"$\rightarrow$",
-        "±": r"$\pm$",
-        "<": r"$<$",
-        ">": r"$>$",
-        "|": r"$|$",
-        **{character: "\\" + character for character in "&%$#_{}"},
+        "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "–": "--",
+        "→": r"$\rightarrow$", "±": r"$\pm$", **{sign: f"${sign}$" for sign in "<>|"},
+        **{sign: "\\" + sign for sign in "&%$#_{}"},
     }
-)
+)  # fmt: skip
 
 
 def escape_latex(text: str) -> str:

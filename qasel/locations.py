@@ -7,14 +7,9 @@ from pathlib import Path
 
 from qasel.files import FilePath
 
-
-def root_of(package: Path) -> Path:
-    """The checkout around a package folder, or what an installed package carries of it."""
-    carried = package / "carried"  # only in a wheel: see pyproject.toml
-    return carried if carried.is_dir() else package.parent
-
-
-ROOT = root_of(Path(__file__).resolve().parent)
+_PACKAGE = Path(__file__).resolve().parent
+_CARRIED = _PACKAGE / "carried"  # only in a wheel: see pyproject.toml
+ROOT = _CARRIED if _CARRIED.is_dir() else _PACKAGE.parent
 """The checkout's root folder, or a copy of its `data` and `notebooks` inside the package."""
 CHECKOUT = (ROOT / "pyproject.toml").exists()
 DATA = ROOT / "data"

@@ -9,7 +9,7 @@ from typing import Any
 
 import typer
 
-from qasel.cli import compare, data, papers, rank
+from qasel.cli import data, papers, rank
 from qasel.errors import QaselError
 
 try:
@@ -24,7 +24,7 @@ app = typer.Typer(
 )
 app.add_typer(data.app, name="data")
 _COMMANDS: tuple[Callable[..., int | None], ...] = (
-    papers.run, papers.sweep, papers.table, papers.figures, papers.notebooks, compare.compare,
+    papers.run, papers.sweep, papers.table, papers.figures, papers.notebooks, papers.compare,
     rank.rank, rank.evaluate,
 )  # fmt: skip
 for command in _COMMANDS:

@@ -66,11 +66,11 @@ class Room:
         from qasel.text.encoders import full_encoder_name
         from qasel.text.vectors import full_vectors_name
 
+        others = dict(settings)
         whole = {"vectors": full_vectors_name, "encoder": full_encoder_name, "corpus": full_path}
-        others = {
-            key: whole[key](value) if key in whole and isinstance(value, str) else value
-            for key, value in settings.items()
-        }
+        for key, named in whole.items():
+            if isinstance(others.get(key), str):
+                others[key] = named(others[key])
         scale = others.pop("scale", "paper")
         words = full_vectors_name(vectors) or None
         own = self.recipe(variant, full_name(dataset), scale=scale, vectors=words)

@@ -23,18 +23,9 @@ from qasel.evaluation import (
     tukey_hsd_randomised,
 )
 from qasel.evaluation.measures import NAMES
-from qasel.results import Room
+from qasel.results import Room, tables
 from qasel.results.runs import COMPARISON, DATASETS, QUICK, TABLE, read_runs, shown, target_name
-from qasel.results.tables import (
-    FEWEST,
-    NOT_RUN,
-    as_text,
-    csv_of,
-    markdown_table,
-    published,
-    spelled,
-    split_of,
-)  # fmt: skip
+from qasel.results.tables import FEWEST, NOT_RUN
 
 ALPHA = 0.05
 """A difference is significant if p is below this."""
@@ -200,7 +191,7 @@ def judged(room: Room, claims: Iterable[Claim], runs: pd.DataFrame | None = None
     runs = read_runs([room]) if runs is None else runs
     lines = []
     for claim in claims:
-        split, measure = split_of(claim.metric)
+        split, measure = tables.split_of(claim.metric)
         systems = claim.first, claim.second
         found = significance(room, claim.dataset, measure, *systems, runs, split)
         lines.append(judge(room, claim, found))
@@ -209,7 +200,7 @@ def judged(room: Room, claims: Iterable[Claim], runs: pd.DataFrame | None = None
 
 def judge(room: Room, claim: Claim, found: Significance | None) -> list[str | int]:
     """The cells of a claim's line, given the test of its two systems in our runs."""
-    known = published(room)
+    known = tables.published(room)
     known = known[(known["dataset"] == claim.dataset) & (known["metric"] == claim.metric)]
     values = known.drop_duplicates("row").set_index("row")["value"]
     printed = {claim.first, claim.second} <= set(values.index)
@@ -218,7 +209,7 @@ def judge(room: Room, claim: Claim, found: Significance | None) -> list[str | in
     return [
         claim.text,
         f"{claim.first} over {claim.second}",
-        *spelled(room, claim.dataset, claim.metric),
+        *tables.spelled(room, claim.dataset, claim.metric),
         "better" if paper is None else f"{paper:+.3f}",
         f"{found.t.difference:+.3f}" if found else "–",
         "–" if spread is None else f"{spread:.3f}",
@@ -250,7 +241,7 @@ def verdict(found: Significance | None, paper: float | None = None) -> str:
 def claims_table(frame: pd.DataFrame) -> str:
     """The claims as Markdown, without columns that say the same in every line."""
     alike = [c for c in ("data", "measure") if c in frame and frame[c].nunique() == 1]
-    return markdown_table(frame.drop(columns=alike) if len(frame) > 1 else frame)
+    return tables.markdown_table(frame.drop(columns=alike) if len(frame) > 1 else frame)
 
 
 def summary(frame: pd.DataFrame) -> str:
@@ -522,17 +513,17 @@ def render(cells: pd.DataFrame, format_: str = "md") -> str:
         frame["seed_low"] = frame["mean"] - frame["half"]
         frame["seed_high"] = frame["mean"] + frame["half"]
         frame["beats"] = frame["beats"].map("; ".join)
-        return csv_of(frame[COLUMNS])
-    tables = {f"{NAMES[cells['measure'].iloc[0]]}, mean over seeds": overview(cells)}
+        return tables.csv_of(frame[COLUMNS])
     marks = letters(cells)
+    parts = {f"{NAMES[cells['measure'].iloc[0]]}, mean over seeds": overview(cells)}
     for target in targets(cells):
         column = cells.loc[target]
         frame = details(column)
         frame.insert(0, "paper", column["paper"])
         frame.insert(0, "", [marks[system] for system in column.index])
         frame.insert(1, "system", column.index)
-        tables[counted(cells, target)] = frame
-    return as_text(tables, notes_of(cells), format_)
+        parts[counted(cells, target)] = frame
+    return tables.as_text(parts, notes_of(cells), format_)
 
 
 def _over_questions(values: Mapping[str, float]) -> tuple[float, float] | None:

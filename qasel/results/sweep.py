@@ -38,19 +38,10 @@ from qasel.training.recipe import Recipe, literal
 
 try:
     import dask
+    import distributed
     import yaml
     from dask.system import CPU_COUNT
-    from distributed import (
-        Client,
-        Future,
-        KilledWorker,
-        LocalCluster,
-        Worker,
-        WorkerPlugin,
-        get_worker,
-        wait,
-    )
-    from distributed.client import FuturesCancelledError
+    from distributed import Client, Future
     from distributed.system import MEMORY_LIMIT
 except ImportError as error:
     raise QaselError(
@@ -228,7 +219,7 @@ def local_workers(count: int, device: str, runs: int) -> Iterator[Workers]:
     with (
         tempfile.TemporaryDirectory(prefix="qasel-sweep-", ignore_cleanup_errors=True) as folder,
         dask.config.set(untrimmed | {"temporary-directory": folder}),
-        LocalCluster(
+        distributed.LocalCluster(
             n_workers=count,
             threads_per_worker=1,
             memory_limit=0,  # dask would kill a run that needs more than its share
@@ -248,10 +239,10 @@ def local_workers(count: int, device: str, runs: int) -> Iterator[Workers]:
             raise
 
 
-class _Child(WorkerPlugin):
+class _Child(distributed.WorkerPlugin):
     """What a process does to be a good child: it may be interrupted and killed by its parent."""
 
-    def setup(self, worker: Worker) -> None:
+    def setup(self, worker: distributed.Worker) -> None:
         # A terminal sends Ctrl-C to all; what it means for the children is the parent's say.
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         # tqdm's own lock is one between processes, which a killed one would leave behind.
@@ -369,16 +360,16 @@ def ended(running: Iterable[Future]) -> set[Future]:
         time.sleep(1)
         return set()
     try:
-        return wait(running, timeout=1, return_when="FIRST_COMPLETED").done
+        return distributed.wait(running, timeout=1, return_when="FIRST_COMPLETED").done
     except TimeoutError:
         return set()
-    except FuturesCancelledError as error:
+    except distributed.client.FuturesCancelledError as error:
         raise QaselError("the scheduler is gone; the same command goes on") from error
 
 
 def reason(error: BaseException) -> str:
     """Why a run failed, in one line: with the place in the code of what is not bad input."""
-    if isinstance(error, KilledWorker):
+    if isinstance(error, distributed.KilledWorker):
         how = "one after another, while they ran it (killed, or out of memory?)"
         return f"{error.allowed_failures + 1} worker processes died, {how}"
     message = " ".join(str(error).split())
@@ -404,7 +395,9 @@ def run_one(
         try:
             with contextlib.chdir(folder):  # relative names of data and vectors are from there
                 place = resolve_device(device)
-                if place.type == "cuda" and isinstance(number := get_worker().name, int):
+                if place.type == "cuda" and isinstance(
+                    number := distributed.get_worker().name, int
+                ):
                     torch.cuda.set_device(number % torch.cuda.device_count())
                 return measure(recipe, room.ranker, place, Path(out), data_dir, ledger=False)
         except Exception as error:

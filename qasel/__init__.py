@@ -17,27 +17,28 @@ import typing as _typing
 
 from qasel.locations import require_numba_cache as _require_numba_cache
 
+_require_numba_cache()
+
+__all__ = ["evaluate", "load_dataset", "load_vectors"]
+
 if _typing.TYPE_CHECKING:
     from qasel.datasets import load_dataset
     from qasel.evaluation import evaluate
     from qasel.text import load_vectors
 
-_require_numba_cache()
-
-__all__ = ["evaluate", "load_dataset", "load_vectors"]
-
 
 def __getattr__(name: str) -> _typing.Any:
     """Import on first use: `qasel --help` should not wait for numpy and its friends."""
     found: _typing.Any
-    if name == "evaluate":
-        from qasel.evaluation import evaluate as found
-    elif name == "load_dataset":
-        from qasel.datasets import load_dataset as found
-    elif name == "load_vectors":
-        from qasel.text import load_vectors as found
-    else:
-        raise AttributeError(f"module 'qasel' has no attribute {name!r}")
+    match name:
+        case "evaluate":
+            from qasel.evaluation import evaluate as found
+        case "load_dataset":
+            from qasel.datasets import load_dataset as found
+        case "load_vectors":
+            from qasel.text import load_vectors as found
+        case _:
+            raise AttributeError(f"module 'qasel' has no attribute {name!r}")
     return found
 
 

@@ -15,7 +15,7 @@ def write_whole(path: FilePath, text: str) -> None:
     """Write a file aside, then rename it, so that no reader ever meets half of it.
 
     Parent folders are made; a name ending in `.gz` is compressed, without a time stamp. A link is
-    followed. Raises `QaselError` for a folder, and for anything else that is no plain file.
+    followed. Raises `QaselError` for anything that is no plain file.
     """
     path = Path(path)
     if path.exists() and not path.is_file():  # before `resolve`: a pipe's own path does not exist

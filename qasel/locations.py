@@ -7,22 +7,13 @@ from pathlib import Path
 
 from qasel.files import FilePath
 
-
-def root_of(package: Path) -> Path:
-    """The checkout around a package folder, or what an installed package carries of it."""
-    carried = package / "carried"  # only in a wheel: see pyproject.toml
-    return carried if carried.is_dir() else package.parent
-
-
-ROOT = root_of(Path(__file__).resolve().parent)
+_PACKAGE = Path(__file__).resolve().parent
+_CARRIED = _PACKAGE / "carried"  # only in a wheel: see pyproject.toml
+ROOT = _CARRIED if _CARRIED.is_dir() else _PACKAGE.parent
 """The checkout's root folder, or a copy of its `data` and `notebooks` inside the package."""
-
+CHECKOUT = (ROOT / "pyproject.toml").exists()
 DATA = ROOT / "data"
 """The bundled sample, the checksums of the public files and the ledger."""
-
-CHECKOUT = (ROOT / "pyproject.toml").exists()
-"""Whether the package lies in a checkout."""
-
 FIGURES = ROOT / "figures" if CHECKOUT else Path("figures")
 NOTEBOOKS = ROOT / "notebooks"
 
@@ -33,28 +24,26 @@ def results_dir() -> Path:
 
 
 def require_numba_cache() -> None:
-    """Have numba keep what it compiles in a temporary folder where it could keep it nowhere else.
+    """Give numba a temporary folder for what it compiles where it could keep it nowhere else.
 
-    It keeps it beside the code, or under the user's cache; with neither, as in a container whose
+    It keeps it beside the code, or under the user's cache. With neither, as in a container whose
     files are read-only, the functions that it compiles cannot even be defined. To be called
     before numba is imported.
     """
     user = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
-    usual = (Path(__file__).parent / "__pycache__", Path(user).expanduser())
-    if "NUMBA_CACHE_DIR" not in os.environ and not any(map(_can_be_written, usual)):
+    for usual in (Path(__file__).parent / "__pycache__", Path(user).expanduser()):
+        there = next((part for part in (usual, *usual.parents) if part.exists()), usual)
+        if there.is_dir() and os.access(there, os.W_OK):
+            return
+    if "NUMBA_CACHE_DIR" not in os.environ:
         folder = tempfile.TemporaryDirectory(prefix="numba-", ignore_cleanup_errors=True)
         atexit.register(folder.cleanup)
         os.environ["NUMBA_CACHE_DIR"] = folder.name
 
 
-def _can_be_written(folder: Path) -> bool:
-    there = next((part for part in (folder, *folder.parents) if part.exists()), folder)
-    return there.is_dir() and os.access(there, os.W_OK)
-
-
 def misnamed() -> str:
     """What to add where data are not found: that QASEL_DATA names no folder, or nothing."""
-    named = os.environ.get("QASEL_DATA", "")
+    named = os.environ.get("QASEL_DATA")
     return (
         f" (now it names {named}, which is no folder)" if named and not Path(named).is_dir() else ""
     )

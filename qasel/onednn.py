@@ -7,9 +7,8 @@ from functools import lru_cache
 
 import torch
 
-_KEPT = "ONEDNN_PRIMITIVE_CACHE_CAPACITY"
-"""How many compiled shapes oneDNN keeps, 1,024 unless told: it reads this when first asked."""
-os.environ.setdefault(_KEPT, "32")
+# How many compiled shapes oneDNN keeps, 1,024 by default: it reads this when first asked.
+os.environ.setdefault("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "32")
 
 
 def by_onednn() -> AbstractContextManager[None]:
@@ -26,8 +25,7 @@ def by_onednn() -> AbstractContextManager[None]:
 def _allowed() -> Iterator[None]:
     """PyTorch asks oneDNN for products only together with leave to round factors to bfloat16."""
     matmul = torch.backends.mkldnn.matmul  # type: ignore[attr-defined]
-    before = matmul.fp32_precision
-    matmul.fp32_precision = "bf16"
+    before, matmul.fp32_precision = matmul.fp32_precision, "bf16"
     try:
         yield
     finally:

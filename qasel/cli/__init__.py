@@ -5,10 +5,11 @@ import os
 import sys
 import warnings
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import typer
 
-from qasel.cli import compare, data, papers, rank, sweep
+from qasel.cli import data, papers, rank
 from qasel.errors import QaselError
 
 try:
@@ -22,16 +23,10 @@ app = typer.Typer(
     help="Notebooks and tools for answer selection.",
 )
 app.add_typer(data.app, name="data")
-_COMMANDS: list[Callable[..., int | None]] = [
-    papers.run,
-    papers.table,
-    papers.figures,
-    papers.notebooks,
-    compare.compare,
-    rank.rank,
-    rank.evaluate,
-    sweep.sweep,
-]
+_COMMANDS: tuple[Callable[..., int | None], ...] = (
+    papers.run, papers.sweep, papers.table, papers.figures, papers.notebooks, papers.compare,
+    rank.rank, rank.evaluate,
+)  # fmt: skip
 for command in _COMMANDS:
     app.command()(command)
 
@@ -41,20 +36,17 @@ _usual_text = warnings.formatwarning
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit status.
 
-    0: done; 1: runs of a sweep failed, each told on stderr; 2: bad input, told in one line there;
-    130: interrupted.
+    0: done; 1: runs of a sweep failed, each named on stderr; 2: bad input, described in one line
+    there; 130: interrupted.
     """
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # a pipe on Windows would refuse most letters
             # Names of files may hold bytes that are no letters at all.
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
-    warnings.formatwarning = _as_text
+    warnings.formatwarning = _as_text  # type: ignore[assignment]
+    arguments = list(sys.argv[1:] if arguments is None else arguments) or ["--help"]
     try:
-        status = app(
-            args=list(sys.argv[1:] if arguments is None else arguments) or ["--help"],
-            prog_name="qasel",
-            standalone_mode=False,
-        )
+        status = app(args=arguments, prog_name="qasel", standalone_mode=False)
         sys.stdout.flush()
         if status == 130:  # newer Typers turn an interruption into its status
             raise KeyboardInterrupt
@@ -62,47 +54,34 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except CommandError as error:
         context = getattr(error, "ctx", None)
         help_ = f"see `{context.command_path if context else 'qasel'} --help`"
-        return _fail(f"{error.format_message().rstrip('.')}; {help_}")
+        message = f"{error.format_message().rstrip('.')}; {help_}"
     except QaselError as error:
-        return _fail(str(error))
+        message = str(error)
     except BrokenPipeError:
         # Whoever read our output has read enough (`qasel … | head`); what is left goes nowhere.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 141
     except (MemoryError, RuntimeError) as error:
-        if not _short_of_memory(error):
+        # PyTorch's error has a class of its own only for a GPU's memory.
+        text = str(error).lower()
+        if not isinstance(error, MemoryError) and not ("memory" in text and "alloc" in text):
             raise
-        return _fail(
+        message = (
             "memory is short; make room, or choose settings that need less, such as a smaller "
             "`batch` (`--set batch=…`)"
         )
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
-        return _fail(f"{where}{error.strerror or error}")
+        message = f"{where}{error.strerror or error}"
     except (KeyboardInterrupt, typer.Abort):
         print("qasel: interrupted", file=sys.stderr)
         return 130
+    print("qasel: error:", " ".join(message.split()), file=sys.stderr)
+    return 2
 
 
-def _short_of_memory(error: Exception) -> bool:
-    """PyTorch's error has a class of its own only for a GPU's memory."""
-    told = str(error).lower()
-    return isinstance(error, MemoryError) or ("memory" in told and "alloc" in told)
-
-
-def _as_text(
-    message: Warning | str,
-    category: type[Warning],
-    filename: str,
-    lineno: int,
-    line: str | None = None,
-) -> str:
+def _as_text(message: Warning | str, category: type[Warning], *place: Any) -> str:
     """A warning of ours in a line, without the place in the code; others' as usual."""
     if category.__module__.startswith("qasel."):
         return f"qasel: warning: {message}\n"
-    return _usual_text(message, category, filename, lineno, line)
-
-
-def _fail(message: str) -> int:
-    print("qasel: error:", " ".join(message.split()), file=sys.stderr)
-    return 2
+    return _usual_text(message, category, *place)

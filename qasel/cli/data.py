@@ -1,19 +1,14 @@
 """`qasel data list | fetch | check | describe`: the collections, their files and their numbers."""
 
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from qasel.cli.options import DataDir, NewDataDir
 from qasel.errors import QaselError
 
 app = typer.Typer(no_args_is_help=False, help="List, fetch, check and describe the data sets.")
-
-_FIRST = "Folder with the data; before $QASEL_DATA and data/."
-DataDir = Annotated[Path | None, typer.Option(help=_FIRST, exists=True, file_okay=False)]
-NewDataDir = Annotated[Path | None, typer.Option(help=_FIRST)]
-"""One that is made if need be."""
 
 
 @app.command("list")
@@ -25,21 +20,11 @@ def list_(data_dir: DataDir = None) -> None:
     files = check(None, data_dir, contents=False)
     rows = []
     for known in COLLECTIONS.values():
-        states = [file.status != "absent" for file in files if file.collection == known.name]
-        protocols = ", ".join(
-            f"{protocol}*" if protocol == known.default else protocol
-            for protocol in known.protocols
-        )
-        how = "bundled" if known.name == "sample" else "by hand"
-        rows.append(
-            (
-                known.name,
-                protocols or ("pairs" if known.pairs else "-"),
-                f"{sum(states)} of {len(states)}",
-                "fetch" if known.url else how,
-                known.title,
-            )
-        )
+        here = [file.status != "absent" for file in files if file.collection == known.name]
+        protocols = [name + "*" * (name == known.default) for name in known.protocols]
+        kind = ", ".join(protocols) or ("pairs" if known.pairs else "-")
+        how = "fetch" if known.url else "bundled" if known.name == "sample" else "by hand"
+        rows.append((known.name, kind, f"{sum(here)} of {len(here)}", how, known.title))
     _print(("name", "protocols", "files here", "to get it", "what"), rows)
     typer.echo("* protocol by default; pairs: sentence pairs; -: files that can be checked")
     typer.echo(
@@ -59,9 +44,7 @@ def fetch(
 
     known = collection(name)
     paths = get(name, data_dir, progress=True)
-    typer.echo(f"{known.name}: {known.origin}")
-    for path in paths:
-        typer.echo(str(path))
+    typer.echo("\n".join([f"{known.name}: {known.origin}", *map(str, paths)]))
 
 
 @app.command()
@@ -73,15 +56,12 @@ def check(
     from qasel.datasets.fetch import check as compare
 
     files = compare(name or None, data_dir)
-    _print(
-        ("collection", "status", "file", "found at"),
-        [(f.collection, f.status, f.file, str(f.path or "-")) for f in files],
-    )
-    wrong = [file for file in files if file.status in ("wrong sha256", "unreadable")]
-    if wrong:
-        first = f"{wrong[0].path}: {wrong[0].status}"
+    rows = [(file.collection, file.status, file.file, str(file.path or "-")) for file in files]
+    _print(("collection", "status", "file", "found at"), rows)
+    if wrong := [file for file in files if file.status in ("wrong sha256", "unreadable")]:
         more = f" (and {len(wrong) - 1} more)" if len(wrong) > 1 else ""
-        raise QaselError(f"{first}{more}; delete it and get the data set anew")
+        first = f"{wrong[0].path}: {wrong[0].status}{more}"
+        raise QaselError(f"{first}; delete it and get the data set anew")
     if name and all(file.status == "absent" for file in files):
         raise QaselError(f"no file of {name} is here; see `qasel data list`, or set QASEL_DATA")
 
@@ -104,29 +84,23 @@ def describe(
             raise QaselError(f"{name} has sentence pairs and no protocols; leave --protocol out")
         task = datasets.load_pairs(COLLECTIONS[name].pairs, data_dir)
         typer.echo(f"{task.name}, {len(task)} pairs")
-        _describe(datasets.describe_pairs(task), task.notes)
+        records, notes = datasets.describe_pairs(task), task.notes
     else:
         dataset = datasets.load_dataset(name, protocol or None, data_dir)
         typer.echo(f"{dataset.name}, protocol {dataset.protocol}")
-        _describe(datasets.describe(dataset), dataset.notes)
-
-
-def _describe(records: Sequence[dict[str, str | int | float]], notes: Iterable[str]) -> None:
-    """Records as a table, and the notes below it."""
-    _print(
-        [title.replace("_", " ") for title in records[0]],
-        [
-            [f"{value:.2f}" if isinstance(value, float) else str(value) for value in row.values()]
-            for row in records
-        ],
-    )
+        records, notes = datasets.describe(dataset), dataset.notes
+    rows = [
+        [f"{value:.2f}" if isinstance(value, float) else str(value) for value in record.values()]
+        for record in records
+    ]
+    _print([title.replace("_", " ") for title in records[0]], rows)
     for note in notes:
         typer.echo(f"note: {note}")
 
 
 def _print(header: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
     """A table in columns, two blanks apart."""
-    table = [list(header), *map(list, rows)]
-    widths = [max(len(row[i]) for row in table) for i in range(len(header))]
+    table = [header, *rows]
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
     for row in table:
         typer.echo("  ".join(map(str.ljust, row, widths)).rstrip())

@@ -2,12 +2,14 @@
 
 import ast
 import os
-from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from pydantic import TypeAdapter
+
 from qasel.errors import QaselError
+from qasel.files import require_writable
 from qasel.locations import NOTEBOOKS
 
 
@@ -28,17 +30,9 @@ def find(names: list[str]) -> list[Path]:
 
 
 def parameters_of(path: Path) -> dict[str, Any]:
-    """The literals of the cell tagged `parameters`; raises `QaselError` without one."""
-    notebook = _extra("nbformat").read(path, as_version=4)
-    cells = [c for c in notebook.cells if "parameters" in c.metadata.get("tags", [])]
-    if len(cells) != 1:
-        raise QaselError(f"{path}: expected one cell tagged `parameters`, found {len(cells)}")
-    found = {}
-    for statement in ast.parse(cells[0].source).body:
-        if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
-            raise QaselError(f"{path}: the parameters cell must hold plain assignments only")
-        found[ast.unparse(statement.targets[0])] = ast.literal_eval(statement.value)
-    return found
+    """The names and values in the cell tagged `parameters`, all of them literals."""
+    known = _papermill().inspect_notebook(str(path))
+    return {name: ast.literal_eval(parameter["default"]) for name, parameter in known.items()}
 
 
 def parse(path: Path, assignments: list[str]) -> dict[str, Any]:
@@ -48,21 +42,21 @@ def parse(path: Path, assignments: list[str]) -> dict[str, Any]:
     type than the parameter's; a whole number may stand for a float.
     """
     known = parameters_of(path)
-    chosen = {}
+    chosen: dict[str, Any] = {}
     for assignment in assignments:
         key, text = _split(assignment)
         if key not in known:
             raise QaselError(f"{path.stem} has no parameter {key!r}; it has {', '.join(known)}")
         if key in chosen:
             raise QaselError(f"parameter {key!r} is given twice")
-        chosen[key] = text if isinstance(known[key], str) else _literal(text)
-        # Converted, `epochs=2.9` would run as 2 and `seed=True` as 1.
         kind = type(known[key])
-        if kind is float and type(chosen[key]) is int:
-            chosen[key] = float(chosen[key])
-        if type(chosen[key]) is not kind:
+        try:
+            value = text if kind is str else ast.literal_eval(text)
+            # Strictly: otherwise `epochs=2.0` would run as 2 and `seed=True` as 1.
+            chosen[key] = TypeAdapter(kind).validate_python(value, strict=True)
+        except (ValueError, SyntaxError, TypeError) as error:
             hint = f"give one of type {kind.__name__}, e.g. {key}={known[key]}"
-            raise QaselError(f"{assignment!r} is no value for {path.stem}; {hint}")
+            raise QaselError(f"{assignment!r} is no value for {path.stem}; {hint}") from error
     return chosen
 
 
@@ -71,14 +65,6 @@ def _split(assignment: str) -> tuple[str, str]:
     if not sign:
         raise QaselError(f"{assignment!r} is not of the form key=value")
     return key, text
-
-
-def _literal(text: str) -> Any:
-    """The value of a literal; None, the type of no parameter, for any other text."""
-    try:
-        return ast.literal_eval(text)
-    except (ValueError, SyntaxError, TypeError):
-        return None
 
 
 def plan(names: list[str], assignments: list[str]) -> dict[Path, dict[str, Any]]:
@@ -91,16 +77,14 @@ def plan(names: list[str], assignments: list[str]) -> dict[Path, dict[str, Any]]
     paths = find(names)
     if names:
         return {path: parse(path, assignments) for path in paths}
+    keys = {assignment: _split(assignment)[0] for assignment in assignments}
     known = {path: parameters_of(path) for path in paths}
     anywhere = dict.fromkeys(key for parameters in known.values() for key in parameters)
-    for key, _ in map(_split, assignments):
+    for key in keys.values():
         if key not in anywhere:
             there = ", ".join(anywhere)
             raise QaselError(f"no notebook has a parameter {key!r}; there are {there}")
-    return {
-        path: parse(path, [text for text in assignments if _split(text)[0] in known[path]])
-        for path in paths
-    }
+    return {path: parse(path, [a for a in keys if keys[a] in known[path]]) for path in paths}
 
 
 def execute(path: Path, out: Path, parameters: dict[str, Any]) -> Path:
@@ -109,15 +93,11 @@ def execute(path: Path, out: Path, parameters: dict[str, Any]) -> Path:
     Raises `QaselError` when a cell fails or the kernel dies, telling where, when `out` is the
     notebook's own folder or cannot be written to, and without the `notebooks` extra.
     """
-    papermill = _extra("papermill")
-    _extra("ipykernel")
+    papermill = _papermill()
     target = out / path.name
     if target.exists() and target.samefile(path):
         raise QaselError(f"{target} is the notebook itself; give another folder: --out DIR")
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise QaselError(f"cannot write to {out}: {error.strerror}") from error
+    require_writable(out)
     # The kernels' debugger warns about frozen modules otherwise.
     os.environ.setdefault("PYDEVD_DISABLE_FILE_VALIDATION", "1")
     try:
@@ -135,26 +115,22 @@ def execute(path: Path, out: Path, parameters: dict[str, Any]) -> Path:
         raise QaselError(f"{where}: {error.ename}: {error.evalue} (see {target})") from error
     # nbclient's `DeadKernelError`, or jupyter_client's plain one for a kernel that does not start.
     except RuntimeError as error:
-        where = f"{path.name}, code cell {_reached(target)}"
+        # Not by the cells' `status`: the end of a run turns "pending" into "completed".
+        cells = papermill.iorw.load_notebook_node(str(target)).cells
+        reached = sum(c.cell_type == "code" for c in cells if c.metadata.papermill.start_time)
         raise QaselError(
-            f"{where}: {error}; if memory was short, free some or choose parameters that need less "
-            f"(see {target})"
+            f"{path.name}, code cell {reached}: {error}; if memory was short, free some or choose "
+            f"parameters that need less (see {target})"
         ) from error
     return target
 
 
-def _reached(executed: Path) -> int:
-    """How many code cells of a notebook papermill has started; 0 if its kernel did not start."""
-    cells = _extra("nbformat").read(executed, as_version=4).cells
-    # Not by their `status`: the end of a run turns "pending" into "completed".
-    started = [cell for cell in cells if cell.metadata.papermill.start_time]
-    return sum(cell.cell_type == "code" for cell in started)
-
-
-def _extra(module: str) -> ModuleType:
-    """A module of the `notebooks` extra; raises `QaselError` where that is not installed."""
+def _papermill() -> ModuleType:
+    """papermill; raises `QaselError` where the `notebooks` extra is not installed."""
     try:
-        return import_module(module)
+        import ipykernel  # noqa: F401
+        import papermill
     except ImportError as error:
-        reason = f"notebooks need {error.name or module}"
+        reason = f"notebooks need {error.name}"
         raise QaselError(f'{reason}; install it with: pip install "qasel[notebooks]"') from error
+    return papermill

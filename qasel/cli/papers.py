@@ -1,38 +1,36 @@
-"""`qasel run | table | figures | notebooks`: the papers' recipes, results and pages."""
+"""`qasel run | sweep | table | compare | figures | notebooks`: runs, results and pages."""
 
+from collections.abc import Collection
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from qasel.cli.data import DataDir
+from qasel.cli.options import DataDir, Device, Format, Out, Paper, Seeds, Settings, Variants
 from qasel.errors import QaselError
 from qasel.files import shown
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from qasel.results import Room
     from qasel.results.ledger import Row
 
+RUNS = Path("runs")
+SHOWN = 5
+"""Kinds of runs that are named at most."""
+
 
 def run(
-    paper: Annotated[
-        str, typer.Argument(help="A paper, e.g. hierarchical-ranking, or yardsticks.")
-    ],
-    variant: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="A row of the paper's tables, or `all`; may be repeated. Default: its own system."
-        ),
-    ] = None,
+    paper: Paper,
+    variant: Variants = None,
     dataset: Annotated[
         str, typer.Option(help="A data set, or a folder: see `qasel data list`.")
     ] = "sample",
-    seeds: Annotated[str, typer.Option(help="Seeds, separated by commas.")] = "0",
-    device: Annotated[str, typer.Option(help="auto, cpu or cuda.")] = "auto",
-    set_: Annotated[
-        list[str] | None, typer.Option("--set", help="key=value: another setting of the recipe.")
-    ] = None,
-    out: Annotated[Path, typer.Option(help="Folder for models and runs.")] = Path("runs"),
+    seeds: Seeds = "0",
+    device: Device = "auto",
+    set_: Settings = None,
+    out: Out = RUNS,
     data_dir: DataDir = None,
 ) -> None:
     """Train and measure; every finished run is a row of the ledger. A killed run goes on.
@@ -49,50 +47,126 @@ def run(
     from qasel.training import resolve_device
     from qasel.training.recipe import settings
 
-    place = resolve_device(device)
-    room = ROOMS[paper]
-    recipes = []
-    for name in room.rows(variant or ()):
-        chosen = room.configured(name, dataset, settings(set_ or ()))
-        recipes += [chosen.change(seed=seed) for seed in parse_seeds(seeds)]
+    place, room = resolve_device(device), ROOMS[paper]
+    asked = [room.configured(v, dataset, settings(set_ or ())) for v in room.rows(variant or ())]
     rows = []
-    for chosen in recipes:
-        before = on_record([chosen])
-        rows.append(measure(chosen, room.ranker, place, out, data_dir))
-        tqdm.write(told(room, rows[-1], out))
-        if before and on_record([chosen]) != before:
-            tqdm.write(f"  in the ledger in place of {_known(before[0])}")
+    for recipe in [chosen.change(seed=n) for chosen in asked for n in parse_seeds(seeds)]:
+        before = on_record([recipe])
+        rows.append(measure(recipe, room.ranker, place, out, data_dir))
+        tqdm.write(described(room, rows[-1], out))
+        if before and on_record([recipe]) != before:
+            (old,) = before
+            test = old.scores["test"]
+            tqdm.write(
+                f"  in the ledger in place of test MAP {test['map']:.4f} MRR {test['mrr']:.4f} "
+                f"({old.finished[:10]}, {old.device}, revision {old.revision})"
+            )
     if len(rows) > 1:
         tqdm.write(by_settings(read_runs([room], rows)))
 
 
-def told(room: "Room", row: "Row", out: Path) -> str:
+def sweep(
+    grid: Annotated[
+        Path | None, typer.Argument(help="A YAML file of grids; without one, the options name it.")
+    ] = None,
+    paper: Annotated[list[str] | None, typer.Option(help="A paper; may be repeated.")] = None,
+    variant: Variants = None,
+    dataset: Annotated[
+        list[str] | None, typer.Option(help="A data set; may be repeated. Default: sample.")
+    ] = None,
+    seeds: Seeds = "",
+    over: Annotated[
+        list[str] | None,
+        typer.Option(help="key=value: one of the values of a setting; repeat it for the others."),
+    ] = None,
+    set_: Settings = None,
+    workers: Annotated[
+        int, typer.Option(min=0, help="Processes here; default: one a core or GPU.")
+    ] = 0,
+    scheduler: Annotated[
+        str, typer.Option(help="A dask scheduler, tcp://…, whose workers run it instead.")
+    ] = "",
+    device: Device = "auto",
+    out: Out = RUNS,
+    data_dir: DataDir = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Say what would run and what is on record.")
+    ] = False,
+) -> int:
+    """Run a grid of recipes; those on record are skipped, a failed one stops no other.
+
+    The grid is all papers × variants × data sets × values of settings × seeds. Killed or
+    interrupted, the same command goes on.
+    """
+    from tqdm import tqdm
+
+    from qasel.papers import ROOMS
+    from qasel.results import sweep
+    from qasel.results.ledger import on_record
+    from qasel.results.measure import held
+    from qasel.results.runs import read_runs
+    from qasel.results.tables import by_settings
+    from qasel.training.recipe import assigned, settings
+
+    if grid and any((paper, variant, dataset, seeds, over, set_)):
+        raise QaselError(f"{grid} names the grid; leave --paper, --variant … --set out")
+    if workers and scheduler:
+        raise QaselError("--workers are of this machine; --scheduler has its own: choose one")
+    if grid:
+        recipes = sweep.read_grids(grid, ROOMS)
+    elif paper:
+        values: dict[str, list[Any]] = {}
+        for key, value in map(assigned, over or ()):
+            values.setdefault(key, []).append(value)
+        asked = variant or (), dataset or ("sample",), parse_seeds(seeds or "0")
+        recipes = sweep.Grid(paper, *asked, settings(set_ or ()), values).recipes(ROOMS)
+    else:
+        raise QaselError("name a YAML file of grids, or at least one --paper")
+
+    lines = {recipe: sweep.described(ROOMS[recipe.paper], recipe) for recipe in recipes}
+    todo = [recipe for recipe in recipes if not held(recipe, data_dir)]
+    if dry_run:
+        for recipe, line in lines.items():
+            typer.echo(f"{'to run' if recipe in todo else 'held  '}  {line}")
+        typer.echo(f"{len(todo)} to run, {len(recipes) - len(todo)} held")
+        return 0
+
+    def tell(row: "Row") -> None:
+        tqdm.write(described(ROOMS[row.recipe["paper"]], row, out))
+
+    failures = {}
+    if todo:
+        sweep.check(ROOMS, todo, data_dir)
+        pool = (
+            sweep.remote_workers(scheduler, device)
+            if scheduler
+            else sweep.local_workers(workers, device, len(todo))
+        )
+        with pool as found:
+            failures = sweep.sweep(ROOMS, todo, found, out, data_dir, tell)
+    if rows := on_record(recipes):
+        typer.echo(by_settings(read_runs(ROOMS.values(), rows)))
+    before = len(recipes) - len(todo)
+    typer.echo(f"{len(todo) - len(failures)} run, {len(failures)} failed, {before} held before")
+    for recipe, reason in failures.items():
+        typer.echo(f"qasel: failed: {lines[recipe]}  [{recipe.slug}]: {reason}", err=True)
+    return 1 if failures else 0
+
+
+def described(room: "Room", row: "Row", out: Path) -> str:
     """What came of a run, in a line."""
     from qasel.results.runs import changed
 
     recipe, dev, test = row.recipe, row.scores["dev"], row.scores["test"]
-    settings = changed(room, recipe)
-    return (
-        f"{recipe['variant']}  {recipe['dataset']} ({recipe['protocol']})  seed {recipe['seed']}  "
-        f"{settings}{'  ' if settings else ''}{_chosen(row)}"
-        f"dev MAP {dev['map']:.4f}  test MAP {test['map']:.4f} MRR {test['mrr']:.4f}  "
-        f"{row.seconds:.0f} s  {out / row.slug}"
-    )
-
-
-def _chosen(row: "Row") -> str:
-    """The epoch and the values that dev has chosen, where there was a choice."""
-    told = f"epoch {row.best_epoch} of {len(row.history)}  " if row.best_epoch else ""
-    return told + "".join(f"{name} {value:g}  " for name, value in row.chosen.items())
-
-
-def _known(row: "Row") -> str:
-    """What a row of the ledger says, and of which run."""
-    test = row.scores["test"]
-    return (
-        f"test MAP {test['map']:.4f} MRR {test['mrr']:.4f} "
-        f"({row.finished[:10]}, {row.device}, revision {row.revision})"
-    )
+    parts = [
+        f"{recipe['variant']}  {recipe['dataset']} ({recipe['protocol']})  seed {recipe['seed']}",
+        changed(room, recipe),
+        f"epoch {row.best_epoch} of {len(row.history)}" if row.best_epoch else "",
+        *(f"{name} {value:g}" for name, value in row.chosen.items()),
+        f"dev MAP {dev['map']:.4f}  test MAP {test['map']:.4f} MRR {test['mrr']:.4f}",
+        f"{row.seconds:.0f} s  {out / row.slug}",
+    ]
+    return "  ".join(filter(None, parts))
 
 
 def parse_seeds(text: str) -> list[int]:
@@ -106,15 +180,85 @@ def parse_seeds(text: str) -> list[int]:
     return list(dict.fromkeys(seeds))
 
 
-def table(
-    paper: Annotated[str, typer.Argument(help="A paper, e.g. hierarchical-ranking.")],
-    format_: Annotated[str, typer.Option("--format", help="md, csv or latex.")] = "md",
-) -> None:
+def table(paper: Paper, format_: Format = "md") -> None:
     """Print every number of the paper beside ours, from the ledger."""
     from qasel.papers import ROOMS
     from qasel.results.tables import comparison, render
 
     typer.echo(render(comparison(ROOMS[paper]), format_).rstrip("\n"))
+
+
+def compare(
+    dataset: Annotated[
+        list[str] | None,
+        typer.Option(help="A data set, or one under a protocol (wikiqa/mixed); default: all."),
+    ] = None,
+    system: Annotated[
+        list[str] | None, typer.Option(help="A system, as the table names it; default: all.")
+    ] = None,
+    measure: Annotated[str, typer.Option(help="map, mrr or p1.")] = "map",
+    format_: Format = "md",
+    figure: Annotated[
+        Path | None, typer.Option(help="Draw the matrix too: FILE.pdf, FILE.svg and FILE.png.")
+    ] = None,
+) -> None:
+    """Compare systems: means, intervals, corrected tests, wins and ties, cost."""
+    from qasel.datasets.load import full_name
+    from qasel.papers import ROOMS
+    from qasel.results import compare as side_by_side
+    from qasel.results.ledger import read_ledger
+    from qasel.results.runs import read_runs
+
+    if figure and not figure.name:
+        raise QaselError("--figure: give the name of a file, without its ending")
+    system, dataset = system or [], [full_name(name) for name in dataset or ()]
+    runs = read_runs(ROOMS.values(), read_ledger())
+    found = side_by_side.entries(runs)
+    aside = _not_compared(runs, system, dataset)
+    try:
+        if found.empty:
+            raise QaselError("the ledger has no runs to compare; make some with `qasel run`")
+        found = side_by_side.chosen(found, system, dataset)
+        if found.empty:
+            raise QaselError(f"none of these systems was run on {', '.join(dataset)}")
+    except QaselError as error:
+        raise QaselError("; ".join([str(error), *aside])) from None
+    cells = side_by_side.with_tests(side_by_side.matrix(found, measure))
+    typer.echo(side_by_side.render(cells, format_).rstrip("\n"))
+    for text in aside:
+        typer.echo(f"qasel: note: {text}", err=True)
+    if figure:
+        from qasel.figures.compare import score_matrix
+        from qasel.figures.style import save
+
+        # Its three endings are added; one that the reader wrote would stand twice.
+        stem = figure.stem if figure.suffix in (".pdf", ".svg", ".png") else figure.name
+        for path in save(score_matrix(cells), stem, figure.parent):
+            typer.echo(shown(path), err=True)
+
+
+def _not_compared(
+    runs: "pd.DataFrame", systems: Collection[str], data: Collection[str]
+) -> list[str]:
+    """A sentence on the runs left out, as their settings are not their row's own; none: no such."""
+    from qasel.results.runs import COMPARISON, TABLE, listed
+
+    runs = runs[(runs["split"] == "test") & ~runs["counts"].isin((TABLE, COMPARISON))]
+    if systems:
+        runs = runs[runs["variant"].isin(systems)]
+    if data:
+        keys = runs["dataset"] + "/" + runs["protocol"]
+        runs = runs[runs["dataset"].isin(data) | keys.isin(data)]
+    if runs.empty:
+        return []
+    number = f"{len(runs)} run{'s' if len(runs) > 1 else ''}"
+    text = f"{number} with other settings than the row's own, or other data or code: not compared"
+    if not systems and not data:
+        return [text]
+    kinds = [f"{r.variant} ({listed(r.changed) or r.counts})" for r in runs.itertuples()]
+    kinds = list(dict.fromkeys(kinds))
+    more = f" and {len(kinds) - SHOWN} more kinds" if len(kinds) > SHOWN else ""
+    return [f"{text}: {'; '.join(kinds[:SHOWN])}{more}"]
 
 
 def figures(
@@ -125,16 +269,16 @@ def figures(
 ) -> None:
     """Draw a paper's figures from the ledger, each as PDF, SVG and PNG."""
     from qasel import locations
-    from qasel.figures import compare
+    from qasel.figures import compare as side_by_side
     from qasel.figures.style import save
     from qasel.papers import PAPERS, ROOMS
     from qasel.papers.figures import FIGURES
     from qasel.results.runs import read_runs
     from qasel.results.tables import published
 
-    for name in [paper] if paper else [*PAPERS, compare.NAME]:
-        if name == compare.NAME:
-            found = compare.figures(read_runs(ROOMS.values()))
+    for name in [paper] if paper else [*PAPERS, side_by_side.NAME]:
+        if name == side_by_side.NAME:
+            found = side_by_side.figures(read_runs(ROOMS.values()))
         else:
             published(ROOMS[name])  # which the yardsticks have not
             found = dict(FIGURES[name]())
@@ -155,9 +299,8 @@ def notebooks(
             "without names it goes to those that do.",
         ),
     ] = None,
-    out: Annotated[Path, typer.Option(help="Folder for the executed notebooks.")] = Path(
-        "runs/notebooks"
-    ),
+    out: Annotated[Path, typer.Option(help="Folder for the executed notebooks.")] = RUNS
+    / "notebooks",
 ) -> None:
     """Run notebooks through papermill, in the current folder.
 

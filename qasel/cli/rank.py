@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from qasel.cli.data import DataDir
+from qasel.cli.options import DataDir, Device
 from qasel.errors import QaselError
 
 
@@ -13,7 +13,7 @@ def rank(
     model_dir: Annotated[Path, typer.Argument(help="A folder that `qasel run` wrote.")],
     questions_file: Annotated[Path, typer.Argument(help="Questions and candidates, TSV or JSONL.")],
     out: Annotated[Path | None, typer.Option(help="File for the run; default: print it.")] = None,
-    device: Annotated[str, typer.Option(help="auto, cpu or cuda.")] = "auto",
+    device: Device = "auto",
     data_dir: DataDir = None,
 ) -> None:
     """Rank your own questions with a saved model; the result is a TREC run."""
@@ -24,16 +24,14 @@ def rank(
     from qasel.training.recipe import of_this_version, read_recipe
 
     place = resolve_device(device)
+    if not model_dir.is_dir():
+        raise QaselError(f"{model_dir}: no such folder; `qasel run` writes one a run")
     try:
         recipe = read_recipe(model_dir)
         name, vectors = recipe["paper"], recipe["vectors"]
         if not isinstance(name, str) or not isinstance(vectors, str):
             raise TypeError("expected texts")
     except (OSError, ValueError, KeyError, TypeError) as error:
-        if not model_dir.is_dir():
-            raise QaselError(
-                f"{model_dir}: no such folder; `qasel run` writes one a run"
-            ) from error
         raise QaselError(f"{model_dir} is not a model folder: no readable recipe.json") from error
     split = read_questions(questions_file)
     words = {word for text in split.texts for word in tokenize(text)}

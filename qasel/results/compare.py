@@ -23,45 +23,25 @@ from qasel.evaluation import (
     tukey_hsd_randomised,
 )
 from qasel.evaluation.measures import NAMES
-from qasel.results import Room
-from qasel.results.runs import (
-    COMPARISON,
-    DATASETS,
-    QUICK,
-    TABLE,
-    by_question,
-    read_runs,
-    shown,
-    target_name,
-)
-from qasel.results.tables import (
-    FEWEST,
-    NOT_RUN,
-    csv_of,
-    escape_latex,
-    latex_table,
-    markdown_table,
-    published,
-    require_format,
-    spelled,
-    split_of,
-)
+from qasel.results import Room, tables
+from qasel.results.runs import COMPARISON, DATASETS, QUICK, TABLE, read_runs, shown, target_name
+from qasel.results.tables import FEWEST, NOT_RUN
 
 ALPHA = 0.05
 """A difference is significant if p is below this."""
+SEEDS = "± over seeds"
 
 # Two systems
 
 
 @dataclass(frozen=True)
 class Significance:
-    """Two systems compared on the questions of a split.
+    """Two systems compared on the questions of a split, by paired tests over the questions.
 
-    Both tests are paired over questions, on the `values` of each system by question, averaged
-    over `seeds`: those that both have, where one run of a system that draws nothing serves all of
-    the other's (`seeded`: one of the two does draw). `t` is Student's test and `randomisation`
-    Fisher's. They take the trained systems as given; how much runs differ is in `by_seed`, the
-    difference of the two means in each seed.
+    `values` are each system's by question, averaged over the `seeds` that both have; one run of a
+    system that draws nothing serves all seeds (`seeded`: at least one of the two draws). `t` is
+    Student's test and `randomisation` Fisher's: both take the trained systems as given. How much
+    runs differ is in `by_seed`, the difference of the two means for each seed.
     """
 
     data: str
@@ -101,27 +81,28 @@ def significance(
 
 
 def between(systems: Mapping[str, pd.DataFrame], measure: str = "map") -> Significance | None:
-    """Compare two systems by name, each with the lines of its runs on one split.
+    """Compare two systems, given by name with the lines of their runs on one split.
 
     None without a common seed.
     """
     if len(systems) < 2 or any(lines.empty for lines in systems.values()):
         return None
     first, second = systems
-    runs = [
+    a, b = (
         lines.drop_duplicates("seed", keep="last").set_index("seed") for lines in systems.values()
-    ]
-    drawn = [bool(lines["seeded"].iloc[0]) for lines in runs]
-    for i, other in ((0, 1), (1, 0)):
-        if not drawn[i]:  # one run serves all seeds
-            runs[i] = runs[i].iloc[[0] * len(runs[other])].set_axis(runs[other].index)
-    seeds = sorted(runs[0].index.intersection(runs[1].index))
+    )
+    drawn = [bool(lines["seeded"].iloc[0]) for lines in (a, b)]
+    if not drawn[0]:  # one run serves all seeds
+        a = a.iloc[[0] * len(b)].set_axis(b.index)
+    if not drawn[1]:
+        b = b.iloc[[0] * len(a)].set_axis(a.index)
+    seeds = sorted(a.index.intersection(b.index))
     if not seeds:
         return None
-    ours, others = (lines.loc[seeds] for lines in runs)
-    a, b = (by_question(lines, measure) for lines in (ours, others))
-    line = ours.iloc[0]
-    gaps = zip(ours["values"], others["values"], strict=True)
+    a, b = a.loc[seeds], b.loc[seeds]
+    x, y = by_question(a, measure), by_question(b, measure)
+    line = a.iloc[0]
+    runs = zip(a["values"], b["values"], strict=True)
     return Significance(
         data=line["dataset"] if line["split"] == "test" else f"{line['dataset']} {line['split']}",
         measure=measure,
@@ -129,12 +110,21 @@ def between(systems: Mapping[str, pd.DataFrame], measure: str = "map") -> Signif
         second=second,
         seeds=tuple(seeds),
         seeded=any(drawn),
-        by_seed=tuple(fmean(x[measure].values()) - fmean(y[measure].values()) for x, y in gaps),
-        means=(fmean(a.values()), fmean(b.values())),
-        t=paired_ttest(a, b),
-        randomisation=randomisation_test(a, b),
-        values=(a, b),
+        by_seed=tuple(fmean(p[measure].values()) - fmean(q[measure].values()) for p, q in runs),
+        means=(fmean(x.values()), fmean(y.values())),
+        t=paired_ttest(x, y),
+        randomisation=randomisation_test(x, y),
+        values=(x, y),
     )
+
+
+def by_question(lines: pd.DataFrame, measure: str) -> dict[str, float]:
+    """Each question's value, the mean over the runs that have it."""
+    found: dict[str, list[float]] = {}
+    for values in lines["values"]:
+        for question, value in values[measure].items():
+            found.setdefault(question, []).append(value)
+    return {question: fmean(values) for question, values in found.items()}
 
 
 def pooled(found: Iterable[Significance]) -> Comparison:
@@ -150,32 +140,26 @@ def pooled(found: Iterable[Significance]) -> Comparison:
     return randomisation_test(first, second)
 
 
-SPREAD = "± over seeds"
-
-
 def compared(found: Iterable[Significance | None]) -> pd.DataFrame:
-    """Tests of two systems as a table, a line each; those not run for both are left out.
+    """Tests of two systems as a table, one line each; pairs that were not run are left out.
 
     `difference` is of the means over the questions, with half of its 95 % interval over seeds;
     `t-test` and `randomisation` are p values.
     """
-    columns = ["systems", "data", "measure", "first", "second", "difference", SPREAD,
+    columns = ["systems", "data", "measure", "first", "second", "difference", SEEDS,
                "t-test", "randomisation", "questions", "seeds"]  # fmt: skip
     lines = [
-        (
-            f"{test.first} over {test.second}", test.data, test.measure.upper(), *test.means,
-            test.t.difference, test.over_seeds, test.t.p, test.randomisation.p, test.t.n,
-            len(test.seeds),
-        )
-        for test in found
-        if test
+        [f"{test.first} over {test.second}", test.data, test.measure.upper(), *test.means,
+         test.t.difference, test.over_seeds, test.t.p, test.randomisation.p, test.t.n,
+         len(test.seeds)]
+        for test in found if test
     ]  # fmt: skip
     return pd.DataFrame(lines, columns=columns).round(3)
 
 
 # What a paper says of two systems, beside the same comparison in our runs
 
-CLAIM_COLUMNS = ["claim", "systems", "data", "measure", "paper", "ours", SPREAD, "p", "seeds",
+CLAIM_COLUMNS = ["claim", "systems", "data", "measure", "paper", "ours", SEEDS, "p", "seeds",
                  "verdict"]  # fmt: skip
 SAME = "no difference"
 HELD, LEANS = "clearly the paper's way", "the paper's way, not clearly"
@@ -199,49 +183,48 @@ class Claim(NamedTuple):
 def judged(room: Room, claims: Iterable[Claim], runs: pd.DataFrame | None = None) -> pd.DataFrame:
     """One line per claim: the difference of means, the paper's and ours, and a verdict.
 
-    Ours is over the seeds that both systems have, beside half of its 95 % interval over them; p is
+    Ours is over the seeds that both systems have, with half of its 95 % interval over them; p is
     Fisher's randomisation test over the questions, on each question's mean over seeds, not
-    corrected for the number of lines. All cells are text. `runs` default to the ledger.
+    corrected for the number of lines. All cells but the seeds are text. `runs` default to the
+    ledger.
     """
     runs = read_runs([room]) if runs is None else runs
     lines = []
     for claim in claims:
-        split, measure = split_of(claim.metric)
-        pair = claim.first, claim.second
-        found = significance(room, claim.dataset, measure, *pair, runs, split)
+        split, measure = tables.split_of(claim.metric)
+        systems = claim.first, claim.second
+        found = significance(room, claim.dataset, measure, *systems, runs, split)
         lines.append(judge(room, claim, found))
     return pd.DataFrame(lines, columns=CLAIM_COLUMNS)
 
 
 def judge(room: Room, claim: Claim, found: Significance | None) -> list[str | int]:
     """The cells of a claim's line, given the test of its two systems in our runs."""
-    data, name = spelled(room, claim.dataset, claim.metric)
-    known = published(room)
+    known = tables.published(room)
     known = known[(known["dataset"] == claim.dataset) & (known["metric"] == claim.metric)]
     values = known.drop_duplicates("row").set_index("row")["value"]
     printed = {claim.first, claim.second} <= set(values.index)
-    difference = float(values[claim.first] - values[claim.second]) if printed else None
+    paper = float(values[claim.first] - values[claim.second]) if printed else None
     spread = found.over_seeds if found else None
     return [
         claim.text,
         f"{claim.first} over {claim.second}",
-        data,
-        name,
-        "better" if difference is None else f"{difference:+.3f}",
+        *tables.spelled(room, claim.dataset, claim.metric),
+        "better" if paper is None else f"{paper:+.3f}",
         f"{found.t.difference:+.3f}" if found else "–",
-        f"{spread:.3f}" if spread is not None else "–",
+        "–" if spread is None else f"{spread:.3f}",
         f"{found.randomisation.p:.3f}" if found else "–",
         len(found.seeds) if found else 0,
-        verdict(found, difference),
+        verdict(found, paper),
     ]
 
 
 def verdict(found: Significance | None, paper: float | None = None) -> str:
     """Which way our runs point, seen from the paper's difference (None: `first` is better).
 
-    Clearly, if p over the questions is small and the interval over the seeds leaves zero out: the
-    test over questions does not know that a run made again comes out otherwise. So one run alone
-    is never clear, but of systems that draw nothing.
+    Clearly, if p over the questions is below `ALPHA` and the interval over seeds leaves zero out:
+    the test over questions does not know that another run comes out otherwise. So one seed alone
+    is never clear, unless neither system draws anything.
     """
     if found is None:
         return NOT_RUN
@@ -257,10 +240,8 @@ def verdict(found: Significance | None, paper: float | None = None) -> str:
 
 def claims_table(frame: pd.DataFrame) -> str:
     """The claims as Markdown, without columns that say the same in every line."""
-    if len(frame) > 1:
-        alike = [c for c in ("data", "measure") if c in frame and frame[c].nunique() == 1]
-        frame = frame.drop(columns=alike)
-    return markdown_table(frame)
+    alike = [c for c in ("data", "measure") if c in frame and frame[c].nunique() == 1]
+    return tables.markdown_table(frame.drop(columns=alike) if len(frame) > 1 else frame)
 
 
 def summary(frame: pd.DataFrame) -> str:
@@ -272,8 +253,7 @@ def summary(frame: pd.DataFrame) -> str:
     count = ran["verdict"].value_counts()
     order = (HELD, LEANS, SAME, LEANS_AGAINST, AGAINST)
     parts = "; ".join(f"{count[name]} {name}" for name in order if name in count)
-    fewest, most = int(ran["seeds"].min()), int(ran["seeds"].max())
-    seeds = str(most) if fewest == most else f"{fewest} to {most}"
+    seeds = " to ".join(str(number) for number in sorted({ran["seeds"].min(), ran["seeds"].max()}))
     return (
         f"{text} Of those: {parts} (clear: p over questions below {ALPHA}, and zero outside "
         f"the 95 % interval over seeds; seeds a comparison: {seeds})."
@@ -298,12 +278,11 @@ def entries(runs: pd.DataFrame) -> pd.DataFrame:
         runs["counts"].isin((TABLE, COMPARISON))
         & runs["split"].str.startswith("test").astype(bool)
         & runs["values"].astype(bool)
-    ]
+    ].assign(system="", under="")
     if lines.empty:
-        return lines.assign(system="", under="")
+        return lines
     group = ["paper", "scale", "variant", "dataset", "vectors"]
-    came = lines.groupby(group, sort=False).ngroup()
-    lines = lines.assign(came=came, under="")
+    lines["came"] = lines.groupby(group, sort=False).ngroup()
     lines = lines.sort_values(["place", "dataset", "came", "seed"], kind="stable")
     papers = lines.groupby("variant")["paper"].nunique()
     keys = lines[["paper", "variant", "dataset"]].agg(tuple, axis=1)
@@ -323,7 +302,7 @@ def entries(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def _on_fewer(lines: pd.DataFrame) -> Iterable[pd.DataFrame]:
-    """The runs that are worth a look on a narrower target too, which others were run on."""
+    """Runs under a wider protocol, cut to the questions of each narrower target in `lines`."""
     protocols = lines["target"].str.rpartition("/")[2]
     for target, same in lines.groupby("target", sort=False):
         dataset, _, protocol = str(target).rpartition("/")
@@ -362,13 +341,6 @@ def chosen(
     return lines[of_systems & of_data]
 
 
-CELL = [
-    "target", "system", "place", "paper", "vectors", "under", "scale", "measure", "values", "means",
-    "by_seed", "questions", "runs", "mean", "std", "half", "seconds", "parameters",
-    "ranked_per_second",
-]  # fmt: skip
-
-
 def matrix(lines: pd.DataFrame, measure: str = "map") -> pd.DataFrame:
     """Systems × targets of `entries`: a line per pair that was run, by target and system.
 
@@ -385,12 +357,14 @@ def matrix(lines: pd.DataFrame, measure: str = "map") -> pd.DataFrame:
 
     Raises `QaselError` for a measure that a run lacks.
     """
+    key = ["target", "system"]
     if lines.empty:
-        return pd.DataFrame(columns=[*CELL, "compared"]).set_index(["target", "system"])
-    groups = lines.groupby(["target", "system"], sort=False)
-    found = [[*key, *_cell(group, measure)] for key, group in groups]
-    cells = pd.DataFrame(found, columns=CELL)
-    cells["place"] = cells["system"].map({s: n for n, s in enumerate(lines["system"].unique())})
+        return pd.DataFrame(index=pd.MultiIndex.from_arrays([[], []], names=key))
+    place = {system: n for n, system in enumerate(lines["system"].unique())}
+    cells = pd.DataFrame(
+        {"target": target, "system": system, "place": place[system]} | _cell(group, measure)
+        for (target, system), group in lines.groupby(key, sort=False)
+    )
     known = cells["target"].str.rpartition("/")[0].map({name: n for n, name in enumerate(DATASETS)})
     cells = cells.assign(known=known.fillna(len(DATASETS)), worst=-cells["mean"])
     cells = cells.sort_values(["known", "target", "worst"], kind="stable", ignore_index=True)
@@ -400,11 +374,11 @@ def matrix(lines: pd.DataFrame, measure: str = "map") -> pd.DataFrame:
         for target, sets in asked.groupby(cells["target"])
     }
     cells["compared"] = asked == cells["target"].map(most)
-    return cells.drop(columns=["known", "worst"]).set_index(["target", "system"])
+    return cells.drop(columns=["known", "worst"]).set_index(key)
 
 
-def _cell(lines: pd.DataFrame, measure: str) -> list[Any]:
-    """The values of `CELL` from `place` on, which is left open."""
+def _cell(lines: pd.DataFrame, measure: str) -> dict[str, Any]:
+    """What `matrix` says of the runs of one system on one target."""
     runs = [values.get(measure) for values in lines["values"]]
     if None in runs:
         known = ", ".join(next(v for v in lines["values"] if measure not in v))
@@ -413,16 +387,21 @@ def _cell(lines: pd.DataFrame, measure: str) -> list[Any]:
     same = all(run.keys() == values.keys() for run in runs)
     means = [fmean(run.values()) for run in runs] if same else []
     seeds = zip(lines["seed"], means, strict=False)
-    by_seed = {seed: mean for seed, mean in seeds if not pd.isna(seed)}
-    first = [lines[column].iloc[0] for column in ("paper", "vectors", "under", "scale")]
-    std, half = mean_interval(means)[1:] if means else (None, None)
-    costs = [
-        fmean(known) if len(known := lines[column].dropna()) else None
-        for column in ("seconds", "parameters", "ranked_per_second")
-    ]
-    mean = fmean(values.values())
-    kept = [measure, values, means, by_seed, len(values), len(lines), mean, std, half]
-    return [None, *first, *kept, *costs]
+    _, std, half = mean_interval(means) if means else (None, None, None)
+    costs = {name: lines[name].dropna() for name in ("seconds", "parameters", "ranked_per_second")}
+    return {
+        **lines[["paper", "vectors", "under", "scale"]].iloc[0],
+        "measure": measure,
+        "values": values,
+        "means": means,
+        "by_seed": {seed: mean for seed, mean in seeds if not pd.isna(seed)},
+        "questions": len(values),
+        "runs": len(lines),
+        "mean": fmean(values.values()),
+        "std": std,
+        "half": half,
+        **{name: fmean(known) if len(known) else None for name, known in costs.items()},
+    }
 
 
 def targets(cells: pd.DataFrame) -> list[str]:
@@ -452,9 +431,9 @@ def with_tests(cells: pd.DataFrame) -> pd.DataFrame:
     """
     tallies = {}
     for target in targets(cells):
-        found = pairs(cells.loc[target])
-        clear = [pair for pair, test in found.items() if test.p < ALPHA]
-        names = dict.fromkeys(name for pair in found for name in pair)
+        tested = pairs(cells.loc[target])
+        clear = [pair for pair, test in tested.items() if test.p < ALPHA]
+        names = {name for pair in tested for name in pair}
         for system in names:
             beats = [other for better, other in clear if better == system]
             losses = sum(other == system for _, other in clear)
@@ -466,24 +445,19 @@ def with_tests(cells: pd.DataFrame) -> pd.DataFrame:
     return cells.join(frame.astype(dict.fromkeys(columns[:3], "Int64")))
 
 
-ADJUSTED, SEEDS, CLEAR = "p, adjusted", "± over seeds", "clear"
-IDEA_COLUMNS = [
-    "idea", "data", "with", "without", "questions", "runs", "difference", "low", "high", SEEDS,
-    ADJUSTED, CLEAR,
-]  # fmt: skip
+ADJUSTED, CLEAR = "p, adjusted", "clear"
 
 
 def worth(cells: pd.DataFrame, ideas: Mapping[str, tuple[str, str]]) -> pd.DataFrame:
     """Idea → (system with it, system without it): a line per data set that both were run on.
 
     `difference` of the means, with a 95 % bootstrap interval over questions (`low`, `high`), and
-    `ADJUSTED` p of the paired randomisation test, for the number of lines by Benjamini and
-    Hochberg: these pairs were named beforehand, so that the correction is for them only and not
-    for all pairs there are. Both are over questions, each with its mean over the runs, which
-    `runs` counts for the two systems (`3 / 1`): they cannot tell an idea from a seed. `SEEDS` is
-    half of the 95 % interval of the difference over the seeds that both have, paired, from two
-    on. `CLEAR` are lines with p below `ALPHA` whose interval over the seeds leaves zero out.
-    Pairs that cannot be compared are left out, and so is a target on which both are runs
+    `ADJUSTED` p of the paired randomisation test, corrected for the number of lines by Benjamini
+    and Hochberg: only for these pairs, as they were named beforehand. Both use each question's
+    mean over the runs, which `runs` counts for the two systems (`3 / 1`), so they cannot tell an
+    idea from a seed. `SEEDS` is half of the 95 % interval of the paired difference over the seeds
+    that both have, from two on. `CLEAR` are lines with p below `ALPHA` whose interval over seeds
+    leaves zero out. Left out are pairs that cannot be compared, and targets on which both are runs
     on a wider one (`under`), where they are compared anyhow.
     """
     lines = []
@@ -504,7 +478,9 @@ def worth(cells: pd.DataFrame, ideas: Mapping[str, tuple[str, str]]) -> pd.DataF
             runs = f"{a['runs']} / {b['runs']}"
             lines.append((idea, target_name(target), having, lacking, a["questions"], runs,
                           a["mean"] - b["mean"], low, high, half, p, clear))  # fmt: skip
-    frame = pd.DataFrame(lines, columns=IDEA_COLUMNS)
+    columns = ["idea", "data", "with", "without", "questions", "runs", "difference", "low", "high",
+               SEEDS, ADJUSTED, CLEAR]  # fmt: skip
+    frame = pd.DataFrame(lines, columns=columns)
     if lines:
         frame[ADJUSTED] = stats.false_discovery_control(frame[ADJUSTED])
         frame[CLEAR] &= frame[ADJUSTED] < ALPHA
@@ -527,41 +503,27 @@ def render(cells: pd.DataFrame, format_: str = "md") -> str:
     """A matrix `with_tests` as `md`, `latex` (booktabs) or `csv`; ends with a newline.
 
     `md` and `latex` have a table of means with superscripts, one of details per data set, and
-    notes.
+    notes. Raises `QaselError` for another format.
     """
     if format_ == "csv":
-        return csv_of(_csv_frame(cells))
-    in_markdown = require_format(format_) == "md"
-    title = f"{NAMES[cells['measure'].iloc[0]]}, mean over seeds"
-    tables = [(title, overview(cells))]
+        intervals = [_over_questions(values) or (None, None) for values in cells["values"]]
+        frame = cells.reset_index()
+        frame[["dataset", "_", "protocol"]] = frame["target"].str.rpartition("/")
+        frame[["question_low", "question_high"]] = pd.DataFrame(intervals)
+        frame["seed_low"] = frame["mean"] - frame["half"]
+        frame["seed_high"] = frame["mean"] + frame["half"]
+        frame["beats"] = frame["beats"].map("; ".join)
+        return tables.csv_of(frame[COLUMNS])
     marks = letters(cells)
+    parts = {f"{NAMES[cells['measure'].iloc[0]]}, mean over seeds": overview(cells)}
     for target in targets(cells):
         column = cells.loc[target]
         frame = details(column)
         frame.insert(0, "paper", column["paper"])
         frame.insert(0, "", [marks[system] for system in column.index])
         frame.insert(1, "system", column.index)
-        tables.append((counted(cells, target), frame))
-    notes = notes_of(cells)
-    if in_markdown:
-        parts = [f"### {title}\n\n{markdown_table(frame)}" for title, frame in tables]
-        return "\n".join([*parts, *(f"{note}\n" for note in notes)])
-    parts = [f"\\par {escape_latex(title)}\n\n{latex_table(frame)}" for title, frame in tables]
-    return "\n".join([*parts, *(f"\\par {escape_latex(note)}\n" for note in notes)])
-
-
-def _csv_frame(cells: pd.DataFrame) -> pd.DataFrame:
-    """The matrix with `COLUMNS`."""
-    intervals = [_over_questions(values) or (None, None) for values in cells["values"]]
-    frame = cells.reset_index().assign(
-        dataset=lambda frame: frame["target"].str.rpartition("/")[0],
-        protocol=lambda frame: frame["target"].str.rpartition("/")[2],
-        seed_low=lambda frame: frame["mean"] - frame["half"],
-        seed_high=lambda frame: frame["mean"] + frame["half"],
-        beats=lambda frame: frame["beats"].map("; ".join),
-    )
-    frame[["question_low", "question_high"]] = pd.DataFrame(intervals)
-    return frame[COLUMNS]
+        parts[counted(cells, target)] = frame
+    return tables.as_text(parts, notes_of(cells), format_)
 
 
 def _over_questions(values: Mapping[str, float]) -> tuple[float, float] | None:
@@ -572,18 +534,17 @@ def _over_questions(values: Mapping[str, float]) -> tuple[float, float] | None:
 def letters(cells: pd.DataFrame) -> dict[str, str]:
     """A letter per system, in the order in which they came; numbers where letters run out."""
     names = systems(cells)
-    numbers = map(str, range(1, len(names) + 1))
-    return dict(zip(names, string.ascii_lowercase if len(names) <= 26 else numbers, strict=False))
+    marks = string.ascii_lowercase if len(names) <= 26 else map(str, range(1, len(names) + 1))
+    return dict(zip(names, marks, strict=False))
 
 
 def overview(cells: pd.DataFrame) -> pd.DataFrame:
     """Systems × data sets: means, and superscripts for the systems that each one beats there."""
     marks = letters(cells)
-    told = [_marked(cell, marks) for cell in cells.itertuples()]
-    table = pd.Series(told, cells.index).unstack("target").reindex(systems(cells))
-    table = table[targets(cells)].rename(columns=target_name).fillna("–")
-    papers = cells["paper"].groupby("system").first()
-    table.insert(0, "paper", papers)
+    means = pd.Series([_marked(cell, marks) for cell in cells.itertuples()], cells.index)
+    table = means.unstack("target").loc[systems(cells), targets(cells)]
+    table = table.rename(columns=target_name).fillna("–")
+    table.insert(0, "paper", cells["paper"].groupby("system").first())
     table.insert(0, "system", table.index)
     table.insert(0, "", table.index.map(marks))
     return table
@@ -593,42 +554,49 @@ def _marked(cell: Any, marks: Mapping[str, str]) -> str:
     """A mean, with the letters of the systems beaten; three or more in a row as `a–c`."""
     if not cell.compared:
         return f"{cell.mean:.3f} ({cell.questions} questions)"
-    places, letters_ = list(marks), list(marks.values())
+    places, names = list(marks), list(marks.values())
     beaten = sorted(places.index(name) for name in cell.beats)
-    runs = [[i for _, i in run] for _, run in groupby(enumerate(beaten), lambda x: x[1] - x[0])]
-    named = [
-        f"{letters_[run[0]]}–{letters_[run[-1]]}"
-        if len(run) > 2
-        else ",".join(letters_[i] for i in run)
-        for run in runs
-    ]
-    return f"{cell.mean:.3f}" + (f"<sup>{','.join(named)}</sup>" if named else "")
+    parts = []
+    for _, group in groupby(enumerate(beaten), lambda x: x[1] - x[0]):
+        run = [names[place] for _, place in group]
+        parts.append(f"{run[0]}–{run[-1]}" if len(run) > 2 else ",".join(run))
+    return f"{cell.mean:.3f}" + (f"<sup>{','.join(parts)}</sup>" if parts else "")
 
 
+READING = (
+    "A win, a loss and a superscript each stand for "
+    f"p < {ALPHA:g} by the randomised Tukey HSD over questions (each question's mean over "
+    "seeds), corrected for all systems of the data set. ± over seeds: half of the 95 % t "
+    f"interval; – for fewer than {FEWEST} seeds, and for folds, which share no question. "
+    "Over questions: 95 % bootstrap interval. Cost: means over runs, each on its own device, "
+    "without what an earlier run had left to build on (features, a first stage); – where it "
+    "was not measured. Parameters: all numbers that training sets, with the word vectors where "
+    "those are trained."
+)
 OVER_QUESTIONS, TALLY = "95 % over questions", "wins / ties / losses"
 
 
 def details(column: pd.DataFrame) -> pd.DataFrame:
     """The lines of one target as they are printed, best first: intervals, tally, cost."""
-    return pd.DataFrame([_details(cell) for cell in column.itertuples()], column.index)
-
-
-def _details(cell: Any) -> dict[str, str]:
-    ends = _over_questions(cell.values)
-    few = pd.isna(cell.half) or len(cell.means) < FEWEST
-    remarks = ", ".join([cell.under] * bool(cell.under) + [QUICK] * (cell.scale == QUICK))
-    runs = str(cell.runs) if cell.means else f"{cell.runs} folds"
-    tally = f"{cell.wins} / {cell.ties} / {cell.losses}"
-    return {
-        NAMES[cell.measure]: f"{cell.mean:.3f}",
-        SEEDS: "–" if few else f"{cell.half:.3f}",
-        OVER_QUESTIONS: f"{ends[0]:.3f} to {ends[1]:.3f}" if ends else "–",
-        "runs": f"{runs} ({remarks})" if remarks else runs,
-        TALLY: "not compared" if pd.isna(cell.wins) else tally,
-        "s to train": f"{cell.seconds:,.0f}" if cell.seconds >= 10 else f"{cell.seconds:.1f}",
-        "parameters": _number(cell.parameters),
-        "ranked a second": _number(cell.ranked_per_second),
-    }
+    lines = []
+    for cell in column.itertuples():
+        ends = _over_questions(cell.values)
+        few = pd.isna(cell.half) or len(cell.means) < FEWEST
+        remarks = ", ".join([cell.under] * bool(cell.under) + [QUICK] * (cell.scale == QUICK))
+        runs = str(cell.runs) if cell.means else f"{cell.runs} folds"
+        tally = f"{cell.wins} / {cell.ties} / {cell.losses}"
+        line = {
+            NAMES[cell.measure]: f"{cell.mean:.3f}",
+            SEEDS: "–" if few else f"{cell.half:.3f}",
+            OVER_QUESTIONS: f"{ends[0]:.3f} to {ends[1]:.3f}" if ends else "–",
+            "runs": f"{runs} ({remarks})" if remarks else runs,
+            TALLY: "not compared" if pd.isna(cell.wins) else tally,
+            "s to train": f"{cell.seconds:,.0f}" if cell.seconds >= 10 else f"{cell.seconds:.1f}",
+            "parameters": _number(cell.parameters),
+            "ranked a second": _number(cell.ranked_per_second),
+        }
+        lines.append(line)
+    return pd.DataFrame(lines, column.index)
 
 
 def _number(value: float) -> str:
@@ -647,16 +615,7 @@ def counted(cells: pd.DataFrame, target: str) -> str:
 
 def notes_of(cells: pd.DataFrame) -> list[str]:
     """How to read the tables, and what could not be compared."""
-    notes = [
-        "A win, a loss and a superscript each stand for "
-        f"p < {ALPHA:g} by the randomised Tukey HSD over questions (each question's mean over "
-        "seeds), corrected for all systems of the data set. ± over seeds: half of the 95 % t "
-        f"interval; – for fewer than {FEWEST} seeds, and for folds, which share no question. "
-        "Over questions: 95 % bootstrap interval. Cost: means over runs, each on its own device, "
-        "without what an earlier run had left to build on (features, a first stage); – where it "
-        "was not measured. Parameters: all numbers that training sets, with the word vectors where "
-        "those are trained."
-    ]
+    notes = [READING]
     if wider := sorted(set(cells["under"]) - {""}):
         notes.append(
             f"Runs ({' or '.join(wider)}): trained and chosen under that protocol, whose test has "

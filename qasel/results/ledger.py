@@ -1,7 +1,7 @@
-"""The ledger: one row a finished run, each in a file of its own.
+"""The ledger: one row per finished run, each in a file of its own.
 
-A row is `data/results/PAPER/SLUG.json`, written aside and renamed, so that a
-killed run leaves no half row and any number of runs may write at once.
+A row is `data/results/PAPER/SLUG.json`, written aside and renamed: a killed run leaves no half row,
+and any number of runs may write at once.
 """
 
 import contextlib
@@ -31,12 +31,11 @@ VERSIONED = (
 class Row:
     """A finished run: what it depended on, what it scored, where and when it ran.
 
-    `scores` and `per_question` map a split ("dev", "test") to measures in 0..1;
-    `history` is one dict an epoch; `seconds` counts training only; `chosen` are values picked
-    on dev by the run itself, such as C. `parameters` are the numbers that training set, and
-    `ranked_per_second` the candidates of the test split ranked a second, features and all; `data`
-    the fingerprints of the data set, its words' vectors and its articles. Older rows, and systems
-    that learn nothing, have None.
+    `scores` and `per_question` map a split ("dev", "test") to measures in 0..1; `history` is one
+    dict per epoch; `seconds` counts training only; `chosen` are values picked on dev by the run
+    itself, such as C. `parameters` counts the numbers that training set, `ranked_per_second` the
+    candidates of the test split ranked per second, features and all; `data` has the fingerprints
+    of the inputs. These three are None in older rows and for systems that learn nothing.
     """
 
     recipe: dict[str, Any]
@@ -60,9 +59,10 @@ class Row:
 
     def write(self, folder: Path | None = None) -> Path:
         """Add the row to the ledger (or to another folder), in place of an older one like it."""
-        folder = folder or results_dir() / self.recipe["paper"]
-        path = folder / f"{self.slug}.json"
-        write_whole(path, _compact(dataclasses.asdict(self)))
+        path = (folder or results_dir() / self.recipe["paper"]) / f"{self.slug}.json"
+        # A line per field, so that a change of a row reads well in a diff.
+        lines = (f'"{key}": {json.dumps(x)}' for key, x in dataclasses.asdict(self).items())
+        write_whole(path, "{\n" + ",\n".join(lines) + "\n}\n")
         return path
 
     @classmethod
@@ -127,9 +127,3 @@ def code_revision() -> str:
         return git("rev-parse", "--short=12", "HEAD") + ("+" if changed else "")
     except (OSError, subprocess.CalledProcessError):
         return "unknown"
-
-
-def _compact(values: dict[str, Any]) -> str:
-    """JSON with one line a field, so that a change of a row reads well in a diff."""
-    lines = [f'"{key}": {json.dumps(value)}' for key, value in values.items()]
-    return "{\n" + ",\n".join(lines) + "\n}\n"

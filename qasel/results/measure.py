@@ -2,6 +2,7 @@
 
 import datetime
 import hashlib
+import json
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -15,7 +16,7 @@ from qasel.datasets.base import Split
 from qasel.datasets.registry import COLLECTIONS
 from qasel.errors import QaselError
 from qasel.evaluation import Run, evaluate
-from qasel.files import FilePath, require_writable, write_whole
+from qasel.files import FilePath, require_writable
 from qasel.locations import results_dir
 from qasel.rankers import Ranker
 from qasel.results.ledger import Row, code_revision, place_of, versions
@@ -39,14 +40,22 @@ def measure(
 ) -> Row:
     """The row of a recipe, from `out/SLUG` if it was finished there, else by running it.
 
-    `out/SLUG` gets the checkpoint while training (a killed run goes on from
-    it), then the model, the TREC runs of all splits but train, and the row,
-    which the ledger gets too unless `ledger` says that the caller adds it. Raises `QaselError`
-    where `out/SLUG` is of other data or word vectors: a user's own files may have changed since.
+    `out/SLUG` gets the checkpoint while training (a killed run goes on from it), then the model,
+    the TREC runs of all splits but train, and the row, which the ledger gets too unless `ledger`
+    says that the caller adds it. Raises `QaselError` where the finished run of `out/SLUG` is of
+    other data or word vectors: a user's own files may have changed since.
     """
     folder = out / recipe.slug
     if (folder / f"{recipe.slug}.json").exists():
-        return _finished(recipe, folder, data_dir, ledger)
+        row = Row.read(folder / f"{recipe.slug}.json")
+        if row.data and not _is_current(row, recipe, data_dir):
+            raise QaselError(
+                f"{recipe.dataset}: its data, word vectors or encoder have changed since the run "
+                f"in {folder}; remove that folder, or give another one by --out, to run it anew"
+            )
+        if ledger and not held(recipe, data_dir):
+            row.write()
+        return row
     revision = code_revision()
     dataset, vectors = inputs(recipe, data_dir)
     # Before the hours of training, and after all that may be wrong with the input.
@@ -54,27 +63,38 @@ def measure(
     if ledger:
         require_writable(results_dir() / recipe.paper, "QASEL_RESULTS")
     read = fingerprint(recipe, dataset, vectors, data_dir)
-    if not by_name(recipe):
-        _same_inputs(folder, recipe.dataset, read)
     ranker = make_ranker(recipe, vectors, device)
     history = ranker.fit(dataset.train, dataset.dev, folder, **beside(dataset))
-    parameters = getattr(ranker, "parameter_count", None)
-    measured = _measured(ranker, dataset, folder)
+    parameters = getattr(ranker, "parameter_count", None)  # before ranking, which adds new words
+    scores, questions, per_question, speed = {}, {}, {}, {}
+    for name, split in dataset.splits.items():
+        if name != "train":
+            run, speed[name] = timed_run(ranker, split)
+            run.write(folder / f"{name}.run")
+            result = evaluate(run, split, dataset.scoring)
+            scores[name], questions[name] = dict(result.mean), result.questions
+            per_question[name] = result.per_question
     ranker.save(folder)
+    read_words: dict[str, Any] = {"name": vectors.name}
+    if vectors.name:
+        read_words["coverage"] = round(vectors.coverage(_words(dataset)), 4)
     row = Row(
         recipe=recipe.as_dict(),
         hash=recipe.hash,
         slug=recipe.slug,
-        **measured,
+        scores=scores,
+        questions=questions,
+        per_question=_rounded(per_question),
         history=_rounded(history.epochs),
         best_epoch=history.best_epoch,
         seconds=round(history.seconds, 1),
         device=describe_device(device),
-        vectors=_described(vectors, dataset),
+        vectors=read_words,
         versions=versions(),
         revision=revision,
         chosen=history.chosen,
         parameters=parameters,
+        ranked_per_second=speed.get("test"),
         data=read,
         finished=datetime.datetime.now(datetime.UTC).isoformat(timespec="milliseconds"),
     )
@@ -85,45 +105,30 @@ def measure(
     return row
 
 
-def _finished(recipe: Recipe, folder: Path, data_dir: FilePath | None, ledger: bool) -> Row:
-    """The row of a run that was finished before; a ledger without it gets it, if asked."""
-    row = Row.read(folder / f"{recipe.slug}.json")
-    own = not by_name(recipe)
-    if own:
-        now = fingerprint(recipe, *inputs(recipe, data_dir), data_dir)
-        _same_inputs(folder, recipe.dataset, now, row.data)
+def held(recipe: Recipe, data_dir: FilePath | None = None) -> bool:
+    """Whether the ledger has a row of the recipe, and of what a user's own files hold now.
+
+    They may have changed since, and others may have the same name.
+    """
     place = place_of(recipe)
-    if ledger and not (place.exists() and (not own or Row.read(place).data == row.data)):
-        row.write()
-    return row
+    return place.exists() and _is_current(Row.read(place), recipe, data_dir)
+
+
+def _is_current(row: Row, recipe: Recipe, data_dir: FilePath | None) -> bool:
+    """Whether a row's run read what the recipe's files hold now."""
+    if by_name(recipe):
+        return True
+    return row.data == fingerprint(recipe, *inputs(recipe, data_dir), data_dir)
 
 
 def beside(dataset: Dataset) -> dict[str, Any]:
-    """What a data set gives to training beside its splits: auxiliary tasks, articles."""
+    """What a data set gives to training beyond its splits: auxiliary tasks, articles."""
     given = {"tasks": dataset.tasks, "articles": dataset.articles}
     return {name: value for name, value in given.items() if value}
 
 
-def _measured(ranker: Ranker, dataset: Dataset, folder: Path) -> dict[str, Any]:
-    """Rank and score all splits but train: the fields of a row; the TREC runs go to `folder`."""
-    scores, questions, per_question, speed = {}, {}, {}, {}
-    for split in (split for name, split in dataset.splits.items() if name != "train"):
-        run, speed[split.name] = timed_run(ranker, split)
-        run.write(folder / f"{split.name}.run")
-        result = evaluate(run, split, dataset.scoring)
-        scores[split.name] = dict(result.mean)
-        questions[split.name] = result.questions
-        per_question[split.name] = result.per_question
-    return {
-        "scores": scores,
-        "questions": questions,
-        "per_question": _rounded(per_question),
-        "ranked_per_second": speed.get("test"),
-    }
-
-
 def by_name(recipe: Recipe) -> bool:
-    """Whether names say what is read, and no files of one's own are."""
+    """Whether names alone say what is read, and none of it are a user's own files."""
     corpus, encoder = (getattr(recipe, name, "") for name in ("corpus", "encoder"))
     return (
         recipe.dataset in COLLECTIONS
@@ -138,11 +143,6 @@ def inputs(recipe: Recipe, data_dir: FilePath | None = None) -> tuple[Dataset, V
     dataset = recipe.load(data_dir)
     dataset.require_labels()
     return dataset, vectors_for(recipe, dataset, data_dir)
-
-
-def is_of(row: Row, recipe: Recipe, data_dir: FilePath | None = None) -> bool:
-    """Whether a row's run read what the recipe's files hold now."""
-    return row.data == fingerprint(recipe, *inputs(recipe, data_dir), data_dir)
 
 
 def fingerprint(
@@ -164,22 +164,6 @@ def fingerprint(
     return " ".join(parts)
 
 
-def _same_inputs(folder: Path, name: str, now: str, known: str | None = None) -> None:
-    """Raise `QaselError` if a folder's run was begun on other inputs; note their fingerprint.
-
-    `known` is that of the finished run, for a folder without the note.
-    """
-    place = folder / "data.sha256"
-    begun = place.read_text(encoding="utf-8").strip() if place.exists() else known
-    if begun is None:
-        write_whole(place, now + "\n")
-    elif begun != now:
-        raise QaselError(
-            f"{name}: its data, word vectors or encoder have changed since the run in "
-            f"{folder} was begun; remove that folder, or give another one by --out, to run it anew"
-        )
-
-
 def timed_run(ranker: Ranker, split: Split) -> tuple[Run, float]:
     """The run of a split, and how many candidates were ranked a second."""
     started = time.perf_counter()
@@ -192,18 +176,14 @@ DIGITS = 6
 
 
 def _rounded(values: Any) -> Any:
-    """Dicts and lists of numbers, each number rounded."""
-    if isinstance(values, dict):
-        return {key: _rounded(value) for key, value in values.items()}
-    if isinstance(values, list):
-        return [_rounded(value) for value in values]
-    return round(values, DIGITS)
+    """Dicts and lists of numbers, each fraction rounded to `DIGITS`."""
+    return json.loads(json.dumps(values), parse_float=lambda text: round(float(text), DIGITS))
 
 
 def vectors_for(recipe: Recipe, dataset: Dataset, data_dir: FilePath | None = None) -> Vectors:
     """The recipe's word vectors, cut to the words of the data set; none if it names none.
 
-    Where it asks for `CONTEXTS`, words that have none get theirs from the training texts.
+    With `CONTEXTS`, words that have none get theirs from the training texts.
     """
     if not recipe.vectors:
         return Vectors.empty("")
@@ -218,9 +198,3 @@ def _words(dataset: Dataset) -> set[str]:
     texts = {text for split in dataset.splits.values() for text in split.texts}
     texts |= {text for t in dataset.tasks.values() for p in t.pairs for text in (p.left, p.right)}
     return {word for text in texts for word in tokenize(text)}
-
-
-def _described(vectors: Vectors, dataset: Dataset) -> dict[str, Any]:
-    if not vectors.name:
-        return {"name": ""}
-    return {"name": vectors.name, "coverage": round(vectors.coverage(_words(dataset)), 4)}

@@ -1,6 +1,5 @@
 """All runs on record as one data frame, which says of each what it counts for."""
 
-import statistics
 from collections.abc import Collection, Hashable, Iterable, Mapping
 from typing import Any
 
@@ -26,9 +25,7 @@ QUICK = "quick"
 TABLE, COMPARISON = "the paper's tables", "comparison only"
 EXPERIMENT, OTHER_DATA, UNKNOWN = "experiment", "other data", "not known to this version"
 RECIPE_COLUMNS = ("paper", "variant", "dataset", "protocol", "scale", "seed")
-ROW_COLUMNS = (
-    "history", "best_epoch", "seconds", "parameters", "ranked_per_second", "device",
-)  # fmt: skip
+ROW_COLUMNS = ("history", "best_epoch", "seconds", "parameters", "ranked_per_second", "device")
 COLUMNS = (
     *RECIPE_COLUMNS, "split", "target", "vectors", "counts", "changed", "seeded", "place",
     "recipe", "values", *ROW_COLUMNS,
@@ -96,7 +93,7 @@ def read_runs(rooms: Iterable[Room], rows: Iterable[Row] | None = None) -> pd.Da
 
 def _standing(place: int, room: Room, row: Row, newest: Row) -> dict[str, Any]:
     """What a run counts for, given the newest run on its data; nothing for another version's."""
-    recipe, known = row.recipe, row.recipe["dataset"] in COLLECTIONS
+    recipe, public = row.recipe, row.recipe["dataset"] in COLLECTIONS
     try:
         order = SCALES.index(recipe["scale"]), room.variants.index(recipe["variant"])
         whole, changed, seeded = _beside_own(room, recipe)
@@ -105,42 +102,34 @@ def _standing(place: int, room: Room, row: Row, newest: Row) -> dict[str, Any]:
     except (QaselError, ValueError):
         return {}
     quick = recipe["scale"] == QUICK
-    large = known and recipe["dataset"] != SAMPLE
-    free = {"scale"} if known else {"scale", "protocol"}
-    if not known and _data(row) != _data(newest):
+    # The first fingerprint is that of the data set.
+    read, now = ((r.data or "").partition(" ")[0] for r in (row, newest))
+    if not public and read != now:
         counts = OTHER_DATA
-    elif other.keys() - free or (quick and large):
+    elif other.keys() - {"scale", *(() if public else ("protocol",))}:
         counts = EXPERIMENT
+    elif quick:
+        counts = EXPERIMENT if public and recipe["dataset"] != SAMPLE else COMPARISON
     else:
-        counts = COMPARISON if quick else TABLE
-    return {
-        "counts": counts,
-        "changed": changed,
-        "seeded": seeded,
-        "place": (place, *order),
-        "recipe": whole,
-    }
+        counts = TABLE
+    found = {"counts": counts, "changed": changed, "seeded": seeded, "recipe": whole}
+    return found | {"place": (place, *order)}
 
 
 def _beside_own(
     room: Room, recipe: Mapping[str, Any], vectors: str | None = None
 ) -> tuple[dict[str, Any], dict[str, Any], bool]:
-    """A recipe with what older ones leave unsaid, and what is not its variant's own in it.
+    """A recipe with what older ones leave unsaid, and those of its settings that are not its row's.
 
-    With these vectors, and at the scale "paper"; and whether another seed gives another run.
+    The row's own settings are those with these vectors, at the scale "paper". Last, whether another
+    seed gives another run.
     """
     scale, seed = recipe["scale"], recipe["seed"]
     own = room.recipe(recipe["variant"], recipe["dataset"], scale=scale, seed=seed, vectors=vectors)
-    unsaid = own.added
-    whole, plain = unsaid | dict(recipe), unsaid | own.as_dict() | {"scale": "paper"}
+    whole, plain = own.added | dict(recipe), own.added | own.as_dict() | {"scale": "paper"}
     names = dict.fromkeys([*whole, *plain])
     changed = {name: whole.get(name) for name in names if whole.get(name) != plain.get(name)}
     return whole, changed, own.seeded
-
-
-def _data(row: Row) -> str:
-    """The fingerprint of a row's data set alone."""
-    return (row.data or "").partition(" ")[0]
 
 
 def changed(room: Room, recipe: Mapping[str, Any]) -> str:
@@ -174,11 +163,7 @@ def pick(lines: pd.DataFrame, variants: Collection[str]) -> str | None:
 
 
 def shown(
-    room: Room,
-    dataset: str,
-    *variants: str,
-    runs: pd.DataFrame | None = None,
-    split: str = "test",
+    room: Room, dataset: str, *variants: str, runs: pd.DataFrame | None = None, split: str = "test"
 ) -> dict[str, pd.DataFrame]:
     """Variant → its lines of a split in the paper's tables, all with the same vectors.
 
@@ -188,8 +173,7 @@ def shown(
     lines = lines[
         (lines["dataset"] == dataset) & (lines["split"] == split) & lines["variant"].isin(variants)
     ]
-    lines = lines[lines["vectors"] == pick(lines, variants)]
-    groups = dict(list(lines.groupby("variant")))
+    groups = dict(list(lines[lines["vectors"] == pick(lines, variants)].groupby("variant")))
     return {name: groups[name] for name in variants if name in groups}
 
 
@@ -215,20 +199,6 @@ def varied(
     lines = lines[lines["changed"].map(lambda names: names.keys() <= allowed).astype(bool)]
     lines = lines[lines["vectors"] == pick(lines, [variant])].sort_values("seed", kind="stable")
     return dict(list(lines.groupby(lines["recipe"].map(lambda recipe: recipe[setting]))))
-
-
-def by_question(lines: pd.DataFrame, measure: str) -> dict[str, float]:
-    """Each question's value, the mean over the runs that have it."""
-    found: dict[str, list[float]] = {}
-    for values in lines["values"]:
-        for question, value in values[measure].items():
-            found.setdefault(question, []).append(value)
-    return {question: statistics.fmean(values) for question, values in found.items()}
-
-
-def are_folds(lines: pd.DataFrame) -> bool:
-    """Whether runs were measured on different questions, as in cross-validation, not by seeds."""
-    return len({frozenset().union(*values.values()) for values in lines["values"]}) > 1
 
 
 def histories(systems: Mapping[str, pd.DataFrame], key: str) -> dict[str, list[list[float]]]:

@@ -14,14 +14,14 @@ import tempfile
 import threading
 import time
 import traceback
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import pydantic
+import torch
 from pydantic import BeforeValidator, ConfigDict, Field, ValidationError
 from tqdm import tqdm
 
@@ -29,35 +29,24 @@ from qasel.errors import QaselError
 from qasel.files import require_writable
 from qasel.locations import results_dir
 from qasel.results import Room
-from qasel.results.ledger import Row, place_of
-from qasel.results.measure import by_name, is_of, measure
+from qasel.results.ledger import Row
+from qasel.results.measure import measure
 from qasel.results.runs import changed
 from qasel.text.vectors import find_vectors
+from qasel.training.devices import DEVICES, resolve_device
 from qasel.training.recipe import Recipe, literal
 
 try:
     import dask
+    import distributed
     import yaml
     from dask.system import CPU_COUNT
-    from distributed import (
-        Client,
-        Future,
-        KilledWorker,
-        LocalCluster,
-        Worker,
-        WorkerPlugin,
-        get_worker,
-        wait,
-    )
-    from distributed.client import FuturesCancelledError
+    from distributed import Client, Future
     from distributed.system import MEMORY_LIMIT
 except ImportError as error:
     raise QaselError(
         "a sweep needs dask.distributed and PyYAML; install them with `pip install 'qasel[sweep]'`"
     ) from error
-
-if TYPE_CHECKING:
-    import torch
 
 # What it says of workers that come and go is no news to a reader: the runs' fate is told.
 logging.getLogger("distributed").setLevel(logging.CRITICAL)
@@ -66,7 +55,6 @@ Rooms = Mapping[str, Room]
 
 
 def _as_tuple(value: Any) -> Any:
-    """A list, or one value alone, as a tuple."""
     return tuple(value) if isinstance(value, list | tuple) else (value,)
 
 
@@ -98,19 +86,15 @@ class Grid:
         """
         if twice := sorted(self.set.keys() & self.over.keys()):
             raise QaselError(f"setting {twice[0]!r} is in `set` and in `over`; name it in one")
-        found = []
+        found: dict[str, Recipe] = {}
         for name, dataset in product(self.paper, self.dataset):
             room = rooms[name]
             for variant, *values in product(room.rows(self.variant), *self.over.values()):
                 settings = {**self.set, **dict(zip(self.over, values, strict=True))}
                 chosen = room.configured(variant, dataset, settings)
-                found += [chosen.change(seed=seed) for seed in self.seeds]
-        return _each_once(found)
-
-
-def _each_once(recipes: Iterable[Recipe]) -> list[Recipe]:
-    """The recipes in their order, those with the same hash once."""
-    return list({recipe.hash: recipe for recipe in recipes}.values())
+                changed = (chosen.change(seed=seed) for seed in self.seeds)
+                found |= {recipe.hash: recipe for recipe in changed}
+        return list(found.values())
 
 
 def described(room: Room, recipe: Recipe) -> str:
@@ -127,12 +111,11 @@ class _Loader(yaml.SafeLoader):
     """Refuses a key that comes twice, of which YAML would take the last."""
 
     def construct_mapping(self, node: "yaml.MappingNode", deep: bool = False) -> dict[Any, Any]:
-        seen = []
-        for key, _ in node.value:
-            if key.value in seen:
+        keys = [key.value for key, _ in node.value]
+        for place, (key, _) in enumerate(node.value):
+            if key.value in keys[:place]:
                 problem = f"{key.value!r} a second time"
                 raise yaml.constructor.ConstructorError(None, None, problem, key.start_mark)
-            seen.append(key.value)
         return super().construct_mapping(node, deep)
 
 
@@ -146,16 +129,17 @@ def read_grids(path: Path, rooms: Rooms) -> list[Recipe]:
         loader = _Loader(path.read_text(encoding="utf-8"))
         root = loader.get_single_node()
         nodes = root.value if isinstance(root, yaml.SequenceNode) else [root]
-        return _each_once(r for node in nodes for r in _recipes(path, rooms, loader, node))
+        found = [recipe for node in nodes for recipe in _recipes(path, rooms, loader, node)]
+    except UnicodeDecodeError as error:
+        raise QaselError(f"{path}: not a text file ({error})") from error
+    except RecursionError as error:
+        raise QaselError(f"{path}: cannot be read as YAML (nested too deeply)") from error
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         where = f"{path}, line {mark.line + 1}" if mark else str(path)
         what = getattr(error, "problem", None) or error
         raise QaselError(f"{where}: cannot be read as YAML ({what})") from error
-    except RecursionError as error:
-        raise QaselError(f"{path}: cannot be read as YAML (nested too deeply)") from error
-    except UnicodeDecodeError as error:
-        raise QaselError(f"{path}: not a text file ({error})") from error
+    return list({recipe.hash: recipe for recipe in found}.values())
 
 
 def _recipes(path: Path, rooms: Rooms, loader: _Loader, node: "yaml.Node | None") -> list[Recipe]:
@@ -207,7 +191,10 @@ class Workers:
 
     def able(self) -> int:
         """How many there are now that can take a run."""
-        return _able(self.client, self.device)
+        known = self.client.scheduler_info(n_workers=-1)["workers"].values()
+        return sum(
+            self.device != "cuda" or worker["resources"].get(CUDA, 0) >= 1 for worker in known
+        )
 
     def submit(self, function: Callable[..., Any], *arguments: Any, key: str) -> Future:
         """Have one of them call the function; the same key is never called twice."""
@@ -215,47 +202,35 @@ class Workers:
         return self.client.submit(function, *arguments, key=key, resources=needs)
 
 
-def _able(client: Client, device: str) -> int:
-    workers = client.scheduler_info(n_workers=-1)["workers"].values()
-    return sum(device != "cuda" or worker["resources"].get(CUDA, 0) >= 1 for worker in workers)
-
-
 @contextlib.contextmanager
 def local_workers(count: int, device: str, runs: int) -> Iterator[Workers]:
     """Processes on this machine, one thread of Python each; they share its cores.
 
-    A `count` of 0 is one a GPU, or one a core as far as memory goes; never more than `runs`.
+    A `count` of 0 is one per GPU, or one per core as far as memory goes; never more than `runs`.
     Raises `QaselError` for a device that is not there.
     """
-    import torch
-
-    from qasel.training.devices import resolve_device
-
     device = resolve_device(device).type
     gpus = torch.cuda.device_count() if device == "cuda" else 0
     count = min(count or gpus or max(1, min(CPU_COUNT, MEMORY_LIMIT // MEMORY)), runs)
     threads = str(max(1, min(torch.get_num_threads(), CPU_COUNT // count)))
-    with contextlib.ExitStack() as stack:
-        folder = stack.enter_context(
-            tempfile.TemporaryDirectory(prefix="qasel-sweep-", ignore_cleanup_errors=True)
-        )
-        # dask has workers hand back freed memory at once (MALLOC_TRIM_THRESHOLD_), and so fetch it
-        # anew for every tensor: LSTMs took 1.4 times as long to train so.
-        settings = {"temporary-directory": folder, "distributed.nanny.pre-spawn-environ": {}}
-        stack.enter_context(dask.config.set(settings))
-        cluster = stack.enter_context(
-            LocalCluster(
-                n_workers=count,
-                threads_per_worker=1,
-                memory_limit=0,  # dask would kill a run that needs more than its share
-                dashboard_address="127.0.0.1:0",  # of the scheduler's plain HTTP server
-                scheduler_kwargs={"dashboard": False},
-                silence_logs=logging.CRITICAL,  # in the workers
-                resources={CUDA: 1} if device == "cuda" else {},
-                env=dict.fromkeys(THREADS, threads) | {"TQDM_DISABLE": "1"},
-            )
-        )
-        client = stack.enter_context(Client(cluster))
+    # dask has workers hand back freed memory at once (MALLOC_TRIM_THRESHOLD_), and so fetch it
+    # anew for every tensor: LSTMs took 1.4 times as long to train so.
+    untrimmed: dict[str, Any] = {"distributed.nanny.pre-spawn-environ": {}}
+    with (
+        tempfile.TemporaryDirectory(prefix="qasel-sweep-", ignore_cleanup_errors=True) as folder,
+        dask.config.set(untrimmed | {"temporary-directory": folder}),
+        distributed.LocalCluster(
+            n_workers=count,
+            threads_per_worker=1,
+            memory_limit=0,  # dask would kill a run that needs more than its share
+            dashboard_address="127.0.0.1:0",  # of the scheduler's plain HTTP server
+            scheduler_kwargs={"dashboard": False},
+            silence_logs=logging.CRITICAL,  # in the workers
+            resources={CUDA: 1} if device == "cuda" else {},
+            env=dict.fromkeys(THREADS, threads) | {"TQDM_DISABLE": "1"},
+        ) as cluster,
+        Client(cluster) as client,
+    ):
         client.register_plugin(_Child())
         try:
             yield Workers(client, device)
@@ -264,10 +239,10 @@ def local_workers(count: int, device: str, runs: int) -> Iterator[Workers]:
             raise
 
 
-class _Child(WorkerPlugin):
+class _Child(distributed.WorkerPlugin):
     """What a process does to be a good child: it may be interrupted and killed by its parent."""
 
-    def setup(self, worker: Worker) -> None:
+    def setup(self, worker: distributed.Worker) -> None:
         # A terminal sends Ctrl-C to all; what it means for the children is the parent's say.
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         # tqdm's own lock is one between processes, which a killed one would leave behind.
@@ -286,8 +261,6 @@ def remote_workers(address: str, device: str) -> Iterator[Workers]:
     `auto` is CUDA where a worker announces it. Raises `QaselError` where no scheduler answers,
     none of its workers does, or none has the GPU that was asked for.
     """
-    from qasel.training.devices import DEVICES
-
     if device not in DEVICES:
         raise QaselError(f"unknown device {device!r}; known: {', '.join(DEVICES)}")
     start = "start one with `dask scheduler`, and workers with `dask worker ADDRESS --nthreads 1`"
@@ -300,50 +273,16 @@ def remote_workers(address: str, device: str) -> Iterator[Workers]:
             client.wait_for_workers(1, timeout=PATIENCE)
         except TimeoutError as error:
             raise QaselError(f"the scheduler at {address!r} has no workers; {start}") from error
-        if device == "auto":
-            device = "cuda" if _able(client, "cuda") else "cpu"
-        if not _able(client, device):
+        on_gpu = Workers(client, "cuda")
+        if device == "cuda" and not on_gpu.able():
             raise QaselError(
                 f"no worker of {address!r} announces a GPU; start one with "
                 f"`dask worker {address} --nthreads 1 --resources {CUDA}=1`, or ask for `cpu`"
             )
-        yield Workers(client, device)
+        yield on_gpu if device != "cpu" and on_gpu.able() else Workers(client, "cpu")
 
 
 # Running them
-
-
-@dataclass(frozen=True)
-class Failure:
-    """A run that failed, and why, in one line."""
-
-    recipe: Recipe
-    reason: str
-
-    @classmethod
-    def of(cls, recipe: Recipe, error: BaseException) -> "Failure":
-        """What an exception says, with the place of one that is not bad input."""
-        if isinstance(error, KilledWorker):
-            tries = error.allowed_failures + 1
-            how = "one after another, while they ran it (killed, or out of memory?)"
-            return cls(recipe, f"{tries} worker processes died, {how}")
-        message = " ".join(str(error).split())
-        if isinstance(error, QaselError):
-            return cls(recipe, message)
-        frames = traceback.extract_tb(error.__traceback__)[-1:]
-        place = "".join(f" ({Path(last.filename).name}, line {last.lineno})" for last in frames)
-        return cls(recipe, f"{type(error).__name__}: {message}{place}")
-
-
-def held(recipe: Recipe, data_dir: Path | None = None) -> bool:
-    """Whether the ledger has a row of the recipe, and of what files of one's own hold now.
-
-    They may have changed since, and others may have the same name.
-    """
-    path = place_of(recipe)
-    if not path.exists() or by_name(recipe):
-        return path.exists()
-    return is_of(Row.read(path), recipe, data_dir)
 
 
 def check(rooms: Rooms, recipes: Iterable[Recipe], data_dir: Path | None = None) -> None:
@@ -365,13 +304,13 @@ def check(rooms: Rooms, recipes: Iterable[Recipe], data_dir: Path | None = None)
 
 def sweep(
     rooms: Rooms,
-    recipes: Sequence[Recipe],
+    recipes: Iterable[Recipe],
     workers: Workers,
     out: Path,
     data_dir: Path | None = None,
     tell: Callable[[Row], None] = lambda row: None,
-) -> list[Failure]:
-    """Run the recipes and add their rows to the ledger; the failures, in order.
+) -> dict[Recipe, str]:
+    """Run the recipes and add their rows to the ledger; those that failed, and why.
 
     One that fails stops no other. Where a worker dies, another goes on with its run, from the
     checkpoint in `out/SLUG`; a run that four workers died of has failed. Each row is passed
@@ -382,14 +321,14 @@ def sweep(
     require_writable(out)
     data = data_dir or os.environ.get("QASEL_DATA")  # which workers elsewhere do not have
     places = [str(Path(folder).absolute()) if folder else None for folder in (out, data, Path())]
-    waiting = deque(recipes)
+    waiting = list(recipes)
     running: dict[Future, Recipe] = {}
-    failures = []
-    with tqdm(total=len(recipes), desc="sweep", unit="run", smoothing=0) as bar:
+    failures: dict[Recipe, str] = {}
+    with tqdm(total=len(waiting), desc="sweep", unit="run", smoothing=0) as bar:
         while waiting or running:
             # No more than there are workers: one that dies is blamed on its own run only.
             while waiting and len(running) < workers.able():
-                recipe = waiting.popleft()
+                recipe = waiting.pop(0)
                 given = (rooms[recipe.paper], recipe, workers.device, *places)
                 running[workers.submit(run_one, *given, key=f"run-{recipe.hash}")] = recipe
             for future in ended(running):
@@ -397,9 +336,9 @@ def sweep(
                 try:
                     outcome = future.result()
                 except Exception as error:
-                    outcome = Failure.of(recipe, error)
-                if isinstance(outcome, Failure):
-                    failures.append(outcome)
+                    outcome = reason(error)
+                if isinstance(outcome, str):
+                    failures[recipe] = outcome
                     bar.set_postfix(failed=len(failures), refresh=False)
                 else:
                     # The one place that writes, whichever worker ran it, and however often.
@@ -408,7 +347,7 @@ def sweep(
                 bar.update()
             if sys.stderr.isatty():
                 bar.refresh()
-    return sorted(failures, key=lambda failure: recipes.index(failure.recipe))
+    return failures
 
 
 def ended(running: Iterable[Future]) -> set[Future]:
@@ -421,11 +360,24 @@ def ended(running: Iterable[Future]) -> set[Future]:
         time.sleep(1)
         return set()
     try:
-        return wait(running, timeout=1, return_when="FIRST_COMPLETED").done
+        return distributed.wait(running, timeout=1, return_when="FIRST_COMPLETED").done
     except TimeoutError:
         return set()
-    except FuturesCancelledError as error:
+    except distributed.client.FuturesCancelledError as error:
         raise QaselError("the scheduler is gone; the same command goes on") from error
+
+
+def reason(error: BaseException) -> str:
+    """Why a run failed, in one line: with the place in the code of what is not bad input."""
+    if isinstance(error, distributed.KilledWorker):
+        how = "one after another, while they ran it (killed, or out of memory?)"
+        return f"{error.allowed_failures + 1} worker processes died, {how}"
+    message = " ".join(str(error).split())
+    if isinstance(error, QaselError):
+        return message
+    frames = traceback.extract_tb(error.__traceback__)[-1:]
+    place = "".join(f" ({Path(last.filename).name}, line {last.lineno})" for last in frames)
+    return f"{type(error).__name__}: {message}{place}"
 
 
 _one_at_a_time = threading.Lock()
@@ -433,27 +385,20 @@ _one_at_a_time = threading.Lock()
 
 def run_one(
     room: Room, recipe: Recipe, device: str, out: str, data_dir: str | None, folder: str = "."
-) -> Row | Failure:
+) -> Row | str:
     """Run a recipe in a worker, in the working folder of who asked: the row, or why there is none.
 
-    Seeds are global, so a process has one run at a time, whatever number of threads it has.
+    Seeds are global, so a process has one run at a time, whatever number of threads it has. The
+    workers of one machine, which have numbers for names, take its GPUs in turn.
     """
     with _one_at_a_time:
         try:
             with contextlib.chdir(folder):  # relative names of data and vectors are from there
-                place = _own_device(device)
+                place = resolve_device(device)
+                if place.type == "cuda" and isinstance(
+                    number := distributed.get_worker().name, int
+                ):
+                    torch.cuda.set_device(number % torch.cuda.device_count())
                 return measure(recipe, room.ranker, place, Path(out), data_dir, ledger=False)
         except Exception as error:
-            return Failure.of(recipe, error)
-
-
-def _own_device(device: str) -> "torch.device":
-    """A worker's device: those of one machine, by their numbers, take its GPUs in turn."""
-    import torch
-
-    from qasel.training.devices import resolve_device
-
-    place = resolve_device(device)
-    if place.type == "cuda" and isinstance(number := get_worker().name, int):
-        torch.cuda.set_device(number % torch.cuda.device_count())
-    return place
+            return reason(error)

@@ -1,6 +1,6 @@
 """A paper's tables beside ours: `published.csv` joined with the runs; and tables as text."""
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any
 
 import pandas as pd
@@ -9,16 +9,7 @@ from qasel.datasets.registry import COLLECTIONS
 from qasel.errors import QaselError
 from qasel.evaluation import mean_interval
 from qasel.results import Room
-from qasel.results.runs import (
-    DATASETS,
-    MEASURES,
-    are_folds,
-    in_tables,
-    listed,
-    pick,
-    target_name,
-    target_of,
-)
+from qasel.results.runs import DATASETS, MEASURES, in_tables, listed, pick, target_name, target_of
 
 COLUMNS = ["table", "row", "dataset", "metric", "paper", "ours", "std", "runs", "verdict"]
 EXTRAS = ["data", "measure", "interval", "vectors", "devices"]
@@ -96,32 +87,29 @@ def comparison(room: Room, runs: pd.DataFrame | None = None) -> pd.DataFrame:
     ours = []
     for known in lines.itertuples():
         split, measure = split_of(known.metric)
-        group = groups.get((known.row, known.dataset, split)) if known.kind == "own" else None
         found: dict[str, Any] = {"runs": 0, "vectors": "", "devices": ""}
-        if group is not None:
-            found |= _mean(group, measure)
-        interval = found.get("interval") if found["runs"] >= FEWEST else None
         found["data"], found["measure"] = spelled(room, known.dataset, known.metric)
+        group = groups.get((known.row, known.dataset, split)) if known.kind == "own" else None
+        if group is not None:
+            vectors = pick(group, [known.row])
+            group = group[group["vectors"] == vectors]
+            mean, deviation, half = mean_interval(group[measure])
+            # Folds have different questions, seeds the same.
+            asked = {frozenset().union(*values.values()) for values in group["values"]}
+            found |= {
+                "ours": mean,
+                "std": deviation,
+                "interval": half if len(asked) == 1 else None,
+                "runs": len(group),
+                "vectors": vectors,
+                "devices": "; ".join(sorted(group["device"].unique())),
+            }
+        interval = found.get("interval") if found["runs"] >= FEWEST else None
         ours.append(found | {"verdict": verdict(known.paper, found.get("ours"), interval)})
     columns = ["ours", "std", "runs", "verdict", *EXTRAS]
     lines[columns] = pd.DataFrame(ours, columns=columns)
     frame = lines[[*COLUMNS, *EXTRAS]]
     return frame.astype(dict.fromkeys(("paper", "ours", "std", "interval"), float))
-
-
-def _mean(group: pd.DataFrame, measure: str) -> dict[str, Any]:
-    """Our side of a line, from the runs with the vectors to show."""
-    vectors = pick(group, group["variant"].unique())
-    group = group[group["vectors"] == vectors]
-    mean, deviation, half = mean_interval(group[measure])
-    return {
-        "ours": mean,
-        "std": deviation,
-        "interval": None if are_folds(group) else half,
-        "runs": len(group),
-        "vectors": vectors,
-        "devices": "; ".join(sorted(group["device"].unique())),
-    }
 
 
 # The comparison as text
@@ -131,15 +119,13 @@ def render(frame: pd.DataFrame, format_: str = "md") -> str:
     """The table of `comparison` as text: `md`, `latex` (booktabs) or `csv`; ends with a newline.
 
     The csv has six digits and nothing but `COLUMNS`; the others have three, and a last line
-    that says which vectors and devices our numbers are from.
+    that says which vectors and devices our numbers are from. Raises `QaselError` for another
+    format.
     """
     if format_ == "csv":
         return csv_of(frame[COLUMNS])
     table = frame[COLUMNS].map(lambda x: f"{x:.3f}" if isinstance(x, float) else x)
-    table, note = table.replace("nan", "–"), provenance(frame)
-    if require_format(format_) == "md":
-        return markdown_table(table) + (f"\n{note}\n" if note else "")
-    return latex_table(table) + (f"\\par {escape_latex(note)}\n" if note else "")
+    return as_text({"": table.replace("nan", "–")}, filter(None, [provenance(frame)]), format_)
 
 
 def beside(
@@ -169,7 +155,15 @@ def side_by_side(room: Room, frame: pd.DataFrame) -> str:
     Above it, how many numbers have which verdict, and where ours are from.
     """
     own, cited = own_numbers(room, frame)
-    above = f"Of the {len(own)} numbers of the paper's own systems: {counts(own)}."
+    notes = [f"Of the {len(own)} numbers of the paper's own systems: {counts(own)}."]
+    if ((own["runs"] >= FEWEST) & own["interval"].isna()).any():
+        notes.append(
+            "Of rows in folds, mean and deviation are over the folds, and there is no interval: "
+            "folds differ in how hard their questions are."
+        )
+    notes.append(provenance(own) or "Nothing was run yet at the paper's scale.")
+    if cited:
+        notes.append(f"Not run: the {cited} systems that the paper only cites.")
     own = own.assign(
         column=own["data"] + " " + own["measure"], cell=[*map(_cell, own.itertuples())]
     )
@@ -177,7 +171,7 @@ def side_by_side(room: Room, frame: pd.DataFrame) -> str:
     table = own.pivot(index="row", columns="column", values="cell").loc[rows, columns].fillna("")
     runs = own.drop_duplicates(["row", "dataset"]).astype({"runs": str})
     table["runs"] = runs.groupby("row")["runs"].agg(" / ".join)
-    return f"{' '.join([above, *_notes(own, cited)])}\n\n{markdown_table(table.reset_index())}"
+    return f"{' '.join(notes)}\n\n{markdown_table(table.reset_index())}"
 
 
 def own_numbers(room: Room, frame: pd.DataFrame) -> tuple[pd.DataFrame, int]:
@@ -202,18 +196,6 @@ def _cell(line: Any) -> str:
         return f"{line.paper:.3f}{NO_BREAK}/ –"
     spread = "" if pd.isna(line.std) else f"{NO_BREAK}±{NO_BREAK}{line.std:.3f}"
     return f"{line.paper:.3f}{NO_BREAK}/ {line.ours:.3f}{spread}{MARKS[line.verdict]}"
-
-
-def _notes(frame: pd.DataFrame, cited: int) -> Iterator[str]:
-    """What a reader must know of our numbers: folds, vectors and devices, what was not run."""
-    if ((frame["runs"] >= FEWEST) & frame["interval"].isna()).any():
-        yield (
-            "Of rows in folds, mean and deviation are over the folds, and there is no interval: "
-            "folds differ in how hard their questions are."
-        )
-    yield provenance(frame) or "Nothing was run yet at the paper's scale."
-    if cited:
-        yield f"Not run: the {cited} systems that the paper only cites."
 
 
 def provenance(frame: pd.DataFrame) -> str:
@@ -244,12 +226,13 @@ def not_printed(room: Room, runs: pd.DataFrame | None = None) -> str:
     table = []
     for (variant, dataset), group in lines.groupby(["variant", "dataset"]):
         vectors = pick(group, [variant])
-        means = group[group["vectors"] == vectors].groupby("split", sort=False)
+        splits = group[group["vectors"] == vectors].groupby("split", sort=False)
         line = {"row": variant, "data": spelled(room, dataset, "MAP")[0]}
-        for split, scores in means[["map", "mrr"]].mean().iterrows():
-            told = {f"{split} {m.upper()}".removeprefix("test "): x for m, x in scores.items()}
-            line |= {name: f"{x:.3f}" for name, x in told.items() if name != "dev MRR"}
-        table.append(line | {"runs": str(means.size().max()), "vectors or encoder": vectors})
+        for split, scores in splits[["map", "mrr"]].mean().iterrows():
+            for measure in ("map",) if split == "dev" else ("map", "mrr"):
+                name = f"{split} {measure.upper()}".removeprefix("test ")
+                line[name] = f"{scores[measure]:.3f}"
+        table.append(line | {"runs": str(splits.size().max()), "vectors or encoder": vectors})
     last = ["runs", "vectors or encoder"]
     frame = pd.DataFrame(table).fillna("")
     return markdown_table(frame[[*frame.columns.drop(last), *last]])
@@ -261,27 +244,36 @@ def by_settings(runs: pd.DataFrame) -> str:
     That on dev comes first: it is what settings are chosen by. `std` is the standard deviation.
     """
     data = runs["dataset"] + " (" + runs["protocol"] + ")"
-    settings = runs["changed"].map(listed)
-    cells = []
-    for key, group in runs.groupby(["paper", "variant", data, settings], sort=False):
-        maps = {split: part["map"] for split, part in group.groupby("split")}
-        line = [*key, str(len(maps["test"]))]
+    lines = []
+    groups = ["paper", "variant", data, runs["changed"].map(listed)]
+    for key, group in runs.groupby(groups, sort=False):
+        line = [*key, str((group["split"] == "test").sum())]
         for split in ("dev", "test"):
-            mean, deviation, _ = mean_interval(maps[split])
+            mean, deviation, _ = mean_interval(group.loc[group["split"] == split, "map"])
             line += [f"{mean:.4f}", "–" if deviation is None else f"{deviation:.4f}"]
-        cells.append(line)
+        lines.append(line)
     header = ["paper", "row", "data", "settings", "runs", "dev MAP", "std", "test MAP", "std"]
-    return markdown_table(pd.DataFrame(cells, columns=header))
+    return markdown_table(pd.DataFrame(lines, columns=header))
 
 
 # Any frame as text
 
 
-def require_format(format_: str) -> str:
-    """A format for readers; raises `QaselError` for one that is not known."""
+def as_text(tables: Mapping[str, pd.DataFrame], notes: Iterable[str], format_: str) -> str:
+    """Title → table, and notes below them, as `md` or `latex`; a table may have the title "".
+
+    Raises `QaselError` for another format.
+    """
     if format_ not in ("md", "latex"):
         raise QaselError(f"unknown format {format_!r}; known: md, csv, latex")
-    return format_
+    latex = format_ == "latex"
+    table_of, heading = (latex_table, "\\par") if latex else (markdown_table, "###")
+    escape, note = (escape_latex, "\\par ") if latex else (str, "")
+    parts = [
+        (f"{heading} {escape(title)}\n\n" if title else "") + table_of(frame)
+        for title, frame in tables.items()
+    ]
+    return "\n".join([*parts, *(f"{note}{escape(text)}\n" for text in notes)])
 
 
 def csv_of(frame: pd.DataFrame) -> str:
@@ -291,20 +283,20 @@ def csv_of(frame: pd.DataFrame) -> str:
 
 def markdown_table(frame: pd.DataFrame) -> str:
     """A frame without its index as a Markdown table; numbers are set flush right."""
+    header, *lines = _cells(frame, lambda text: text.replace("|", "\\|"))
     rules = ["--:" if right else ":--" for right in _numeric(frame)]
-    lines = _lines(frame, lambda text: text.replace("|", "\\|"))
-    return "".join(f"| {' | '.join(line)} |\n" for line in (lines[0], rules, *lines[1:]))
+    return "".join(f"| {' | '.join(line)} |\n" for line in (header, rules, *lines))
 
 
 def latex_table(frame: pd.DataFrame) -> str:
     """A frame without its index as a LaTeX table (booktabs); numbers are set flush right."""
+    header, *lines = (" & ".join(line) + r" \\" for line in _cells(frame, escape_latex))
     columns = "".join("r" if right else "l" for right in _numeric(frame))
-    header, *lines = (" & ".join(line) + r" \\" for line in _lines(frame, escape_latex))
     begin = [rf"\begin{{tabular}}{{{columns}}}", r"\toprule", header, r"\midrule"]
     return "\n".join([*begin, *lines, r"\bottomrule", r"\end{tabular}"]) + "\n"
 
 
-def _lines(frame: pd.DataFrame, escape: Callable[[str], str]) -> list[list[str]]:
+def _cells(frame: pd.DataFrame, escape: Callable[[str], str]) -> list[list[str]]:
     """The names of the columns, then the cells line by line, escaped."""
     lines = [frame.columns, *frame.itertuples(index=False, name=None)]
     return [[escape(str(cell)) for cell in line] for line in lines]
@@ -312,27 +304,17 @@ def _lines(frame: pd.DataFrame, escape: Callable[[str], str]) -> list[list[str]]
 
 def _numeric(frame: pd.DataFrame) -> list[bool]:
     """Of each column, whether all its cells begin like numbers, or are empty or a dash."""
-    found = []
-    for place in range(frame.shape[1]):
-        cells = frame.iloc[:, place].astype(str)
-        found.append(bool(cells.any() and cells.str.fullmatch(r"([-+]?\d.*|–|)").all()))
-    return found
+    columns = (frame.iloc[:, place].astype(str) for place in range(frame.shape[1]))
+    return [bool(c.any() and c.str.fullmatch(r"([-+]?\d.*|–|)").all()) for c in columns]
 
 
 _ESCAPES = str.maketrans(
     {
-        "\\": r"\textbackslash{}",
-        "~": r"\textasciitilde{}",
-        "^": r"\textasciicircum{}",
-        "–": "--",
-        "→": r"$\rightarrow$",
-        "±": r"$\pm$",
-        "<": r"$<$",
-        ">": r"$>$",
-        "|": r"$|$",
-        **{character: "\\" + character for character in "&%$#_{}"},
+        "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "–": "--",
+        "→": r"$\rightarrow$", "±": r"$\pm$", **{sign: f"${sign}$" for sign in "<>|"},
+        **{sign: "\\" + sign for sign in "&%$#_{}"},
     }
-)
+)  # fmt: skip
 
 
 def escape_latex(text: str) -> str:

@@ -66,7 +66,7 @@ def test_valid_and_small(path):
 
 @each
 def test_one_parameters_cell_of_literals(path):
-    parameters = parameters_of(path)  # raises for none, two, or anything but literals
+    parameters = parameters_of(path)  # raises for anything but literals
     assert parameters
     cell = next(c for c in code(path) if "parameters" in c.metadata.get("tags", []))
     lines = [line for line in cell.source.splitlines() if line.strip()]

@@ -15,6 +15,7 @@ SECOND = ["dataset = 'sample'\nseed = 0\nepochs = 1\nmargin = 0.5\nmixed = False
 def write(folder, name, sources):
     book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(text) for text in sources])
     book.metadata["language_info"] = {"name": "python"}
+    book.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3"}
     book.cells[0].metadata["tags"] = ["parameters"]
     book.cells.insert(0, nbformat.v4.new_markdown_cell("# A title"))
     nbformat.write(book, folder / name)
@@ -77,7 +78,7 @@ def test_a_kernel_that_cannot_start_is_told(sources, capsys, monkeypatch):
     assert "01_second.ipynb, code cell 0: Kernel died" in refused(capsys, "01")
 
 
-@pytest.mark.parametrize("missing", ["nbformat", "papermill", "ipykernel"])
+@pytest.mark.parametrize("missing", ["papermill", "ipykernel"])
 def test_a_missing_extra_is_named(missing, sources, capsys, monkeypatch):
     monkeypatch.setitem(sys.modules, missing, None)
     line = refused(capsys, "00")

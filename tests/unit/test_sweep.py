@@ -23,7 +23,7 @@ from qasel.cli import main  # noqa: E402
 from qasel.errors import QaselError  # noqa: E402
 from qasel.papers import ROOMS  # noqa: E402
 from qasel.results import sweep  # noqa: E402
-from qasel.results.measure import measure  # noqa: E402
+from qasel.results.measure import held, measure  # noqa: E402
 from qasel.results.sweep import local_workers, remote_workers  # noqa: E402
 
 PAPER = "hierarchical-ranking"
@@ -178,10 +178,10 @@ def kill_run_and_interrupt(workers, recipe, out, pids):
         pass
     with pytest.raises(KilledWorker) as caught:
         fatal.result()
-    assert sweep.Failure.of(recipe, caught.value).reason.startswith("1 worker processes died")
+    assert sweep.reason(caught.value).startswith("1 worker processes died")
     # Another has taken its place.
-    assert sweep.sweep(ROOMS, [recipe], workers, out) == []
-    assert sweep.held(recipe)
+    assert sweep.sweep(ROOMS, [recipe], workers, out) == {}
+    assert held(recipe)
     pids.append(workers.submit(os.getpid, key="pid").result())
     workers.submit(time.sleep, 60, key="sleep")
     raise KeyboardInterrupt
@@ -206,8 +206,8 @@ def test_an_error_that_is_no_bad_input_is_told_with_its_place(tmp_path, monkeypa
 
     monkeypatch.setattr(sweep, "measure", broken)
     (recipe,) = sweep.Grid([PAPER], ["CA(list)"]).recipes(ROOMS)
-    failure = sweep.run_one(ROOMS[PAPER], recipe, "cpu", str(tmp_path), None)
-    assert failure.reason.startswith("KeyError: 'no such thing' (test_sweep.py, line ")
+    reason = sweep.run_one(ROOMS[PAPER], recipe, "cpu", str(tmp_path), None)
+    assert reason.startswith("KeyError: 'no such thing' (test_sweep.py, line ")
 
 
 @pytest.mark.parametrize(

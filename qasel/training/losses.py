@@ -13,15 +13,13 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from qasel.errors import QaselError
 from qasel.training.loss_augmented import structured_hinge
 
 
 def point_loss(scores: Tensor, labels: Tensor, mask: Tensor, **_: Any) -> Tensor:
     """Cross entropy of each candidate's label, averaged over its list (equation 6).
 
-    `scores` are log odds: the softmax over two classes depends on nothing but
-    the difference of their two scores.
+    `scores` are log odds: the difference of the two classes' scores is all that a softmax reads.
     """
     loss = F.binary_cross_entropy_with_logits(scores, labels, reduction="none")
     return ((loss * mask).sum(1) / mask.sum(1)).mean()
@@ -32,10 +30,9 @@ def pair_loss(
 ) -> Tensor:
     """Hinge loss of positive against negative candidates (equation 8).
 
-    `pairs="all"`: every positive against every negative, scores squashed by a
-    sigmoid (the paper's choice on WikiQA). `pairs="hardest"`: every positive
-    against the negative with the highest score (on TREC-QA). A list without
-    both kinds has no pairs and adds 0.
+    `pairs="all"`: every positive against every negative, scores squashed by a sigmoid (the paper's
+    choice on WikiQA). `pairs="hardest"`: every positive against the negative with the highest
+    score (on TREC-QA). A list without both kinds has no pairs and adds 0.
     """
     positive = mask & (labels > 0.5)
     negative = mask & (labels <= 0.5)
@@ -83,11 +80,8 @@ def ap_loss(scores: Tensor, labels: Tensor, mask: Tensor, **_: Any) -> Tensor:
     real = scores[mask]
     counts = mask.sum(1)
     first = torch.cat([counts.new_zeros(1), counts.cumsum(0)])
-    values, gradient = structured_hinge(
-        real.detach().double().cpu().numpy(),
-        (labels[mask] > 0.5).cpu().numpy(),
-        first.cpu().numpy(),
-    )
+    parts = (real.detach().double(), labels[mask] > 0.5, first)
+    values, gradient = structured_hinge(*(part.cpu().numpy() for part in parts))
     # A function with this value and this gradient: the rankings are constants to autograd.
     moved = (real * torch.from_numpy(gradient).to(real)).sum()
     total = moved - moved.detach() + float(values.sum())
@@ -95,11 +89,8 @@ def ap_loss(scores: Tensor, labels: Tensor, mask: Tensor, **_: Any) -> Tensor:
 
 
 LOSSES: dict[str, Callable[..., Tensor]] = {
-    "point": point_loss,
-    "pair": pair_loss,
-    "list": list_loss,
-    "ap": ap_loss,
-}
+    "point": point_loss, "pair": pair_loss, "list": list_loss, "ap": ap_loss,
+}  # fmt: skip
 LEVELS = ("point", "pair", "list")
 """The levels of ranking of Gao et al. 2020."""
 
@@ -123,18 +114,6 @@ class Scheme:
 
     heads: tuple[Head, ...]
     ranks: str
-
-    def __post_init__(self) -> None:
-        earlier: set[str] = set()
-        for head in self.heads:
-            if head.loss not in LOSSES:
-                known = ", ".join(LOSSES)
-                raise QaselError(f"head {head.name!r}: unknown loss {head.loss!r}; known: {known}")
-            if not set(head.reads) <= earlier:
-                raise QaselError(f"head {head.name!r} reads a head that does not come before it")
-            earlier.add(head.name)
-        if self.ranks not in earlier:
-            raise QaselError(f"no head {self.ranks!r} to rank with")
 
     def sources(self, name: str) -> tuple[str, ...]:
         """The heads whose features make up r̂ of head `name`, its own last."""

@@ -69,10 +69,7 @@ class RecipeRanker(ABC):
 
 
 class Reference:
-    """A baseline of `qasel.rankers` as a recipe runs it; vectors and device are not used.
-
-    The recipe's `baseline` names it. Only the random one depends on the seed.
-    """
+    """The recipe's `baseline`, one of `qasel.rankers`; vectors and device are not used."""
 
     recipe_type: type[Recipe]
 
@@ -102,19 +99,18 @@ class Reference:
         return found
 
 
-def by_variant(kind_of: Callable[[str], type]) -> tuple[Callable[..., Any], Callable[..., Any]]:
-    """A room's `ranker(recipe, vectors, device)` and `load(folder, vectors, device)`.
-
-    `kind_of` gives the class of a variant.
+def by_variant(kind_of: Callable[[str], Any]) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """A room's `ranker(recipe, vectors, device)` and `load(folder, vectors, device)`, by the class
+    `kind_of` a variant.
     """
 
-    def ranker(recipe: Recipe, vectors: Vectors, device: torch.device | str) -> Any:
+    def ranker(recipe: Recipe, *inputs: Any) -> Any:
         """The ranker of a recipe, untrained."""
-        return kind_of(recipe.variant)(recipe, vectors, device)
+        return kind_of(recipe.variant)(recipe, *inputs)
 
-    def load(folder: Path, vectors: Vectors, device: torch.device | str) -> Any:
+    def load(folder: Path, *inputs: Any) -> Any:
         """A ranker that was saved in a folder."""
-        return kind_of(read_recipe(folder)["variant"]).load(folder, vectors, device)  # type: ignore[attr-defined]
+        return kind_of(read_recipe(folder)["variant"]).load(folder, *inputs)
 
     return ranker, load
 
@@ -122,12 +118,11 @@ def by_variant(kind_of: Callable[[str], type]) -> tuple[Callable[..., Any], Call
 class NeuralRanker(RecipeRanker):
     """A network that scores whole lists.
 
-    Subclasses say what the network is (`build`), what it minimises (`losses`),
-    how it scores (`scores`) and for how long it learns (`schedule`). The network
-    keeps its word vectors in a parameter `vectors` `[words, size]`, row 0 for
-    padding; where the recipe has and names an `encoder`, texts are its pieces instead,
-    read in pairs (`PairedSplit`), and `vectors` is empty. If the recipe says that it is `frozen`,
-    the network does not have the encoder in it: its vectors of the pieces come with the batches.
+    Subclasses say what the network is (`build`), what it minimises (`losses`), how it scores
+    (`scores`) and for how long it learns (`schedule`). The network keeps its word vectors in a
+    parameter `vectors` `[words, size]`, row 0 for padding. If the recipe names an `encoder`, texts
+    are its pieces instead, read in pairs (`PairedSplit`), and `vectors` is empty; if the encoder
+    is `frozen`, it is no part of the network: its vectors of the pieces come with the batches.
     """
 
     rate_name: str = "learning_rate"  # the setting of the recipe that `rate` is
@@ -220,9 +215,8 @@ class NeuralRanker(RecipeRanker):
     def as_stage(self, train_split: Split, dev_split: Split, folder: Path | None) -> Self:
         """This ranker trained, as a first stage of another that works in `folder`.
 
-        The stage has a folder of its own beside it, named by its recipe: all runs that start
-        from the same stage train it once. Raises `QaselError` if the stage in that folder was
-        learnt from other data or word vectors.
+        It is kept in the folder beside it that has its recipe's slug, and trained once for all runs
+        that start from it. Raises `QaselError` if the stage there was learnt from other data.
         """
         place = folder.parent / self.recipe.slug if folder else None
         if place and (place / MODEL).exists():
@@ -268,11 +262,11 @@ class NeuralRanker(RecipeRanker):
         return tile
 
     def _on_device(self, split: Split) -> EncodedSplit:
-        if not (self.encoder and self.frozen):
-            if self.encoder:
-                longest = getattr(self.recipe, "longest", None)
-                return PairedSplit(split, self.encoder, self.device, longest)
+        if not self.encoder:
             return EncodedSplit(split, self.vocabulary, self.device)
+        if not self.frozen:
+            longest = getattr(self.recipe, "longest", None)
+            return PairedSplit(split, self.encoder, self.device, longest)
         found = contextual_vectors(self.encoder, split.texts, device=self.device)
         return EncodedSplit(split, found, self.device, torch.from_numpy(found.matrix))
 
@@ -300,12 +294,12 @@ class NeuralRanker(RecipeRanker):
         with torch.inference_mode(False), torch.no_grad():
             old = self.network.vectors
             rows = old.new_zeros(len(new), old.shape[1])
-            if self.vectors.size:
-                if self.vectors.size != old.shape[1]:
-                    raise QaselError(
-                        f"word vectors {self.vectors.name!r} have {self.vectors.size} numbers each "
-                        f"now, and the model was trained with {old.shape[1]}; train it again"
-                    )
+            if (size := self.vectors.size) not in (0, old.shape[1]):
+                raise QaselError(
+                    f"word vectors {self.vectors.name!r} have {size} numbers each now, and the "
+                    f"model was trained with {old.shape[1]}; train it again"
+                )
+            if size:
                 rows += torch.from_numpy(self.vectors.of(new)).to(old)
             self.network.vectors = nn.Parameter(torch.cat([old.data, rows]), old.requires_grad)
 
@@ -319,9 +313,8 @@ class NeuralRanker(RecipeRanker):
 
     @torch.inference_mode()
     def rows_of(self, data: EncodedSplit, values: Callable[[Batch], Tensor]) -> list[np.ndarray]:
-        """What a function gives each batch, `[questions, candidates, …]`, without the padding.
-
-        One float64 array `[candidates, …]` per question.
+        """What a function gives each batch, `[questions, candidates, …]`, without the padding:
+        one float64 array `[candidates, …]` per question.
         """
         rows: list[np.ndarray] = []
         for batch in data.batches(RANK_BATCH, pairs=RANK_PAIRS):

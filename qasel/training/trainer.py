@@ -22,10 +22,7 @@ LAST = "last.safetensors"
 
 
 class TrainingData(Protocol):
-    """What an epoch goes through, such as an `EncodedSplit`: `len` counts its items.
-
-    A batch has the numbers of its items, `index` `[items]`; the rest is for the losses.
-    """
+    """What an epoch goes through: `len` items, in batches with their numbers, `index` `[items]`."""
 
     device: torch.device
 
@@ -41,8 +38,7 @@ class Schedule:
     """How long and how to train: `patience` epochs without a better dev MAP end it.
 
     After every `decay_every` epochs the learning rates are multiplied by `decay`. With a `warmup`
-    they change with each batch instead: up from 0 for that share of the epochs, then down to 0,
-    both in straight lines, as is usual for transformers.
+    they rise linearly from 0 for that share of the epochs, batch by batch, then fall to 0.
     """
 
     epochs: int
@@ -75,10 +71,10 @@ def train(
 ) -> History:
     """Train `network` in place; it ends with the weights of its best dev epoch.
 
-    `losses(batch)` gives named losses, of which `loss` is minimised; all are kept in the history
-    (means over items: questions, or pairs). With a `folder`, the state after each epoch is kept
-    there, and a run that was killed goes on from it to the same result, bit for bit. `on_epoch`
-    gets the history so far (live curves). `learnt_from` stands for the data and all settings.
+    `losses(batch)` gives named losses, of which `loss` is minimised; the history has the mean of
+    each over the items. With a `folder`, the state after each epoch is kept there, and a killed run
+    resumes from it to the same result, bit for bit. `on_epoch` gets the history so far.
+    `learnt_from` is a fingerprint of the data and all settings.
 
     Raises `QaselError` if the folder's state was learnt from something else, and for a loss that
     is not finite, with the advice to make the setting `rate_name` smaller.
@@ -115,29 +111,27 @@ def forget(folder: Path) -> None:
 
 
 class _State:
-    """A training between two epochs, and in a file: network, optimiser, history, best weights.
-
-    The best epoch is that with the highest dev MAP, the earliest of equals.
-    """
+    """A training between two epochs, and in a file: network, optimiser, history, best weights."""
 
     def __init__(
-        self,
-        network: nn.Module,
-        optimizer: torch.optim.Optimizer,
-        path: Path | None,
-        learnt_from: str,
+        self, network: nn.Module, optimizer: torch.optim.Optimizer, path: Path | None, source: str
     ) -> None:
         self.network, self.optimizer = network, optimizer
-        self.path, self.learnt_from = path, learnt_from
+        self.path, self.learnt_from = path, source
         self.epochs: list[dict[str, float]] = []
-        self.best_epoch, self.best_map, self.best = 0, -1.0, network.state_dict()
+        self.best = network.state_dict()
         if path and path.exists():
             self._read(path)
 
+    @property
+    def best_epoch(self) -> int:
+        """That of the highest dev MAP, the earliest of equals; 0 before the first."""
+        values = [row["dev_map"] for row in self.epochs]
+        return values.index(max(values)) + 1 if values else 0
+
     def add(self, row: dict[str, float]) -> None:
         self.epochs.append(row)
-        if row["dev_map"] > self.best_map:
-            self.best_epoch, self.best_map = int(row["epoch"]), row["dev_map"]
+        if self.best_epoch == len(self.epochs):
             weights = self.network.state_dict()
             self.best = {name: weight.detach().clone() for name, weight in weights.items()}
         if self.path:
@@ -149,13 +143,7 @@ class _State:
         for parameter, entries in self.optimizer.state_dict()["state"].items():
             for name, value in entries.items():
                 tensors[f"optimizer.{parameter}.{name}"] = torch.as_tensor(value)
-        values = {
-            "epochs": self.epochs,
-            "best_epoch": self.best_epoch,
-            "best_dev_map": self.best_map,
-            "learnt_from": self.learnt_from,
-        }
-        checkpoint.save(path, tensors, values)
+        checkpoint.save(path, tensors, {"epochs": self.epochs, "learnt_from": self.learnt_from})
 
     def _read(self, path: Path) -> None:
         tensors, values = checkpoint.load(path)
@@ -171,7 +159,6 @@ class _State:
         self.network.load_state_dict(parts["network"])
         self.optimizer.load_state_dict({**self.optimizer.state_dict(), "state": moments})
         self.epochs, self.best = values["epochs"], parts["best"]
-        self.best_epoch, self.best_map = values["best_epoch"], values["best_dev_map"]
 
 
 def _epoch(

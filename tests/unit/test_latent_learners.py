@@ -336,7 +336,7 @@ def test_padding_never_changes_a_cnn_score(sample):
 
 @pytest.mark.parametrize(
     ("change", "told"),
-    [("variant", "unknown variant"), ("scale", "unknown scale"), ("costs", "above 0")],
+    [("variant", "unknown variant"), ("scale", "unknown scale"), ("costs", "greater than 0")],
 )
 def test_bad_recipes_are_refused(change, told):
     values = {"variant": "LSQ", "scale": "huge", "costs": (0.0,)}

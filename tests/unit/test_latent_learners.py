@@ -133,12 +133,6 @@ def test_svm_map_learns():
     assert large_margin(lists, map_of(split, lists), search="pairs", C=1000.0).dev_map > 0.95
 
 
-def test_features_that_are_not_numbers_are_named():
-    split = Split("train", (question("q", [1, 0]),))
-    with pytest.raises(QaselError, match="train: question 'q', candidate 'q-1': feature 0 is nan"):
-        Lists.of(split, [np.array([[1.0], [np.nan]])])
-
-
 def test_the_norm_of_features():
     lists = Lists(np.array([[3.0, 4.0], [0.0, 1.0]]), np.array([True, False]), np.array([0, 2]))
     assert lists.norm == pytest.approx(np.sqrt(13))

@@ -1,39 +1,20 @@
-"""What the notebook of paper 4 shows: ceilings, distances one by one, what the network uses."""
+"""What the notebook of paper 4 draws: distances one by one, and what the network uses."""
 
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 
-import numpy as np
 import pandas as pd
 
 from qasel.datasets.base import Split
-from qasel.evaluation import Run, evaluate
+from qasel.evaluation import evaluate
 from qasel.figures.style import BLUE, GREY, VERMILLION, HouseFigure, house_style, new_figure
 from qasel.papers import lesson as shared
 from qasel.papers.question_relevancy.explorer import violins
-from qasel.papers.question_relevancy.ranker import RelevancyRanker, sides_of
-from qasel.papers.question_relevancy.recipes import FOURTEEN, PAPER, RelevancyRecipe
-from qasel.text import Vectors
-from qasel.text.features.distances import distances_by_name
+from qasel.papers.question_relevancy.ranker import RelevancyRanker
+from qasel.papers.question_relevancy.recipes import PAPER
 
 chosen_recipes = partial(shared.chosen_recipes, PAPER)
-
-
-def ceiling(split: Split) -> float:
-    """The MAP of a perfect ranking: below 1 where lists have nothing relevant."""
-    perfect = Run.from_scores(split, [question.labels for question in split])
-    with np.errstate(all="ignore"):
-        return evaluate(perfect, split, "semeval").map
-
-
-def distances_of(
-    split: Split, train: Split, vectors: Vectors, recipe: RelevancyRecipe
-) -> pd.DataFrame:
-    """The fourteen distances, a line per pair of a split, with the idf of `train`."""
-    made_of = {"words": recipe.words, "trigrams": recipe.trigrams}
-    table = distances_by_name(FOURTEEN, sides_of(split), vectors, tuple(train.texts), **made_of)
-    return pd.DataFrame(table, columns=FOURTEEN)
 
 
 @house_style
@@ -44,17 +25,6 @@ def seen_by_each(split: Split, distances: pd.DataFrame) -> HouseFigure:
     violins(figure.subplots(), (distances - distances.mean()) / distances.std(), labels)
     figure.suptitle("Fourteen ways to see a pair")
     return figure
-
-
-def alone(split: Split, distances: pd.DataFrame) -> pd.Series:
-    """MAP of each distance as a ranker of its own: near is relevant (Jaccard: large is)."""
-    ends = np.cumsum([len(question.candidates) for question in split])[:-1]
-    scores = {}
-    for name, column in distances.items():
-        near = column if name.startswith("jaccard") else -column
-        run = Run.from_scores(split, np.split(near.to_numpy(), ends), name)
-        scores[name] = evaluate(run, split).map
-    return pd.Series(scores)
 
 
 @house_style

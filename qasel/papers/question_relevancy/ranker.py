@@ -38,10 +38,8 @@ class Reference(neural.Reference):
     recipe_type = RelevancyRecipe
 
 
-VECTORS = "vectors"
-"""Name of the word vectors among the model's weights."""
-RANK_BATCH = 500
-"""Pairs per batch when only ranking."""
+VECTORS = "vectors"  # name of the word vectors among the model's weights
+RANK_BATCH = 500  # pairs, when only ranking
 
 
 class RelevancyRanker(neural.RecipeRanker):
@@ -50,10 +48,8 @@ class RelevancyRanker(neural.RecipeRanker):
     recipe_type = RelevancyRecipe
     recipe: RelevancyRecipe
     network: MultiTask
-    words: tuple[str, ...] = ()
-    """The words of the training questions and candidates."""
-    corpus: tuple[str, ...] = ()
-    """The texts that idf is counted in, if it is needed."""
+    words: tuple[str, ...] = ()  # of the training questions and candidates
+    corpus: tuple[str, ...] = ()  # the texts that idf is counted in, if it is needed
 
     def fit(
         self,
@@ -129,10 +125,8 @@ class RelevancyRanker(neural.RecipeRanker):
         return parts | {"loss": parts[MAIN_TASK] + self.recipe.auxiliary_weight * others}
 
     def features(self, sides: Sides) -> Tensor:
-        """The recipe's distances of pairs of texts, float32 `[pairs, features]`.
-
-        Kept in the cache, where other rows find them. Those of tf-idf vectors have the idf of
-        the training pairs.
+        """The recipe's distances of pairs of texts, float32 `[pairs, features]`, from the cache
+        where they are in it. Those of tf-idf vectors have the idf of the training pairs.
         """
         r = self.recipe
         how = {"words": r.words, "trigrams": r.trigrams, "memory": memory()}
@@ -173,7 +167,7 @@ class RelevancyRanker(neural.RecipeRanker):
         return Texts(texts, self.vectors, self.recipe.longest, self.device)
 
     def state(self) -> tuple[dict[str, Tensor], dict[str, Any]]:
-        """Weights, the tasks' sizes, the texts of idf, and the vectors of the training words."""
+        """Weights, numbers of classes, texts of idf, and the vectors of the training words."""
         words = [word for word in self.words if word in self.vectors]
         tensors = {VECTORS: torch.from_numpy(self.vectors.of(words)), **self.network.state_dict()}
         return tensors, {"classes": self.network.classes, "corpus": self.corpus, "words": words}

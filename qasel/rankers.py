@@ -1,7 +1,6 @@
-"""What every system is, a `Ranker`; and those that need next to no training.
+"""What every system is, a `Ranker`; and baselines, the floor below which no system should fall.
 
-The latter are the floor below which no system should fall. Their words are those of
-`qasel.text.tokenize` (lower-cased, punctuation included); no stop words are removed.
+Their words are those of `qasel.text.tokenize` (lower-cased, punctuation and stop words included).
 """
 
 import hashlib
@@ -43,9 +42,9 @@ class History:
 class Ranker(Protocol):
     """Anything that learns from a split, if it needs to, and ranks the candidates of another.
 
-    A paper's rankers are made from a recipe, word vectors and a device, and `load` takes the last
-    two as well. Their `fit` requires a dev split. It also takes a folder for checkpoints, from
-    which a killed run resumes, and auxiliary `tasks` and `articles` where the data set has them.
+    A paper's rankers are made from a recipe, word vectors and a device; `load` takes the last two
+    as well. Their `fit` requires a dev split, and takes a folder for checkpoints, from which a
+    killed run resumes, and auxiliary `tasks` and `articles` where the data set has them.
     """
 
     def fit(self, train: Split, *args: Any, **more: Any) -> History:
@@ -74,8 +73,7 @@ class Baseline:
     """What the baselines share. `state` is all that `rank` needs, as JSON can hold it."""
 
     name: ClassVar[str]
-    file: ClassVar[str] = "ranker.json"
-    """The file, in the folder of a saved baseline, that holds its name and state."""
+    file: ClassVar[str] = "ranker.json"  # holds name and state of a saved baseline
 
     def __init__(self) -> None:
         self.state: dict[str, Any] = {}
@@ -136,10 +134,7 @@ class Constant(Baseline):
 
 
 class FileOrder(Baseline):
-    """The order of the source file: WikiQA's document order, SemEval's search engine.
-
-    On TREC-QA this is no baseline but a leak: its files list the right answers first.
-    """
+    """The order of the file: WikiQA's document, SemEval's search engine; a leak on TREC-QA."""
 
     name = "file-order"
 

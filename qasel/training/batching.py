@@ -1,8 +1,7 @@
-"""Whole candidate lists on the device, cut into tiles of similar lengths.
+"""Whole candidate lists on the device, as integers, cut into tiles of similar lengths.
 
-A split is put on the device once, as integers. A batch is whole questions; its pairs are sorted by
-length and cut into tiles, each padded to its own longest sentence only. A question is encoded once
-per tile, not once per pair.
+A batch is whole questions; its pairs are sorted by length and cut into tiles, each padded to its
+own longest sentence. A question is encoded once per tile, not once per pair.
 """
 
 from collections.abc import Iterator
@@ -137,7 +136,7 @@ class EncodedSplit:
 
     @cached_property
     def sizes(self) -> Tensor:
-        """What pairs of about the same size share a tile by, `[all pairs]`: the answers' length."""
+        """By which pairs share a tile, `[all pairs]`: the answers' lengths."""
         return self.answers.length
 
     def batches(
@@ -147,9 +146,8 @@ class EncodedSplit:
 
         One with more than so many `pairs` is parted into batches that have fewer, or one question.
         """
-        order = torch.arange(len(self))
-        if shuffle is not None:
-            order = torch.randperm(len(self), generator=shuffle)
+        count = len(self)
+        order = torch.randperm(count, generator=shuffle) if shuffle else torch.arange(count)
         for index in order.split(size):
             for part in self._parted(index, pairs) if pairs else (index,):
                 yield self.batch(part.to(self.device))
@@ -208,8 +206,8 @@ class PairTile:
 class PairedSplit(EncodedSplit):
     """A split whose tiles (`PairTile`) hold pairs of about one length, read by an encoder.
 
-    A transformer computes as much at padding as anywhere else, so tiles are small
-    (docs/notes/yardsticks.md). A pair is cut to `longest` pieces, see `Encoder.pieces`.
+    Tiles are small, as a transformer computes at padding too (docs/notes/yardsticks.md). A pair is
+    cut to `longest` pieces, see `Encoder.pieces`.
     """
 
     tile_pairs: ClassVar[dict[str, int]] = {"cpu": 16, "cuda": 64}

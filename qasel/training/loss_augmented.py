@@ -5,17 +5,14 @@ position weights v that do not increase (v_1 ≥ … ≥ v_N ≥ 0):
 
     sum_j v_j s[r_j]  +  C · (1 − AP(r))
 
-Swapping two positives, or two negatives, leaves AP as it is, so the best
-ranking has either kind in order of score: it is an interleaving of two sorted
-stacks. The p-th positive, at rank j, costs (j − p) / (j P) of AP (one minus
-the precision there, over P), whatever stands elsewhere. So the best
-interleaving is a longest path over (positives placed, negatives placed):
-exact in O(P (N − P)) time, where Haponchyk and Moschitti (2019, section 4.2)
-try all binomial(N, P) interleavings, or search greedily.
+Swapping two positives, or two negatives, leaves AP as it is, so the best ranking has either kind in
+order of score: it is an interleaving of two sorted stacks. The p-th positive, at rank j, costs
+(j − p) / (j P) of AP, whatever stands elsewhere. So the best interleaving is a longest path over
+(positives placed, negatives placed): exact in O(P (N − P)) time, where Haponchyk and Moschitti
+(2019, section 4.2) try all binomial(N, P) interleavings, or search greedily.
 
-Among equally good rankings the one with positives as low as possible is taken.
-A list without positives or without negatives has no AP to lose: it is sorted
-by score. Scores must be finite.
+Of equally good rankings the one with the positives lower is taken. A list of one kind has no AP to
+lose: it is sorted by score.
 """
 
 import math
@@ -99,9 +96,8 @@ def exact_search(scores, positive, weights, scale):  # pragma: no cover
 def greedy_search(scores, positive, weights, scale):  # pragma: no cover
     """The paper's search (equations 6 and 7), from the last rank up.
 
-    At each rank the lowest positive and the lowest negative left compete, and the one that is
-    worth less there takes the place: v_j times the score, for a negative plus C times the loss
-    that it causes to the positives already below it.
+    At each rank the lowest positive and the lowest negative left compete; the one worth less there
+    is placed: v_j times the score, for a negative plus C times the loss of the positives below it.
     """
     order, count = stacks(scores, positive)
     ranking = np.empty_like(order)
@@ -186,12 +182,12 @@ def ranking_of(scores, positive, scale, search):  # pragma: no cover
 
 @njit(cache=True, parallel=True)
 def position_weights(scores, positive, first, search, top):  # pragma: no cover
-    """The weight of each candidate's position in the ranking that a search finds for its list.
+    """The weight of each candidate's position in the ranking that a search (C = 1) finds, `[T]`,
+    and 1 − AP of the rankings, `[Q]`.
 
     Q lists with T candidates lie one after the other: `scores` and `positive` are `[T]`, `first`
-    `[Q + 1]` is where lists begin (and the last ends). The search has C = 1. With `top`, only the
-    first P positions have a weight (P: positives of the list), to keep positives and negatives in
-    balance (section 4.1). Returns the weights `[T]` and 1 − AP of the rankings `[Q]`.
+    `[Q + 1]` is where lists begin (and the last ends). With `top`, only the first P positions have
+    a weight (P: positives of the list), to keep both kinds in balance (section 4.1).
     """
     weights = np.zeros(len(scores))
     losses = np.zeros(len(first) - 1)
@@ -209,11 +205,11 @@ def position_weights(scores, positive, first, search, top):  # pragma: no cover
 def structured_hinge(
     scores: np.ndarray, positive: np.ndarray, first: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Objective of the most violating ranking less that of the best correct one, per list.
+    """Objective of the most violating ranking less that of the best correct one, `[Q]`, and its
+    gradient with respect to the scores, `[T]`.
 
     The structured hinge loss that bounds 1 − AP from above, with C = 1 and harmonic weights.
-    Arguments as in `position_weights`. Returns its values `[Q]` and its gradient with respect to
-    the scores `[T]`: a candidate's weight in the one ranking less that in the other.
+    Arguments as in `position_weights`.
     """
     violating, losses = position_weights(scores, positive, first, EXACT, False)
     correct, _ = position_weights(scores, positive, first, CORRECT, False)

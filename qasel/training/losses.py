@@ -1,8 +1,7 @@
 """Ranking losses over padded lists `[questions, candidates]`, and networks with several of them.
 
-The point, pair and list losses are those of Gao et al. 2020, whose equations are cited. All return
-a mean over the questions of the batch. `labels` are 0 or 1 (0 at padding), `mask` is true where
-there is a candidate. Padding never counts. To add a loss, write it here and name it in `LOSSES`.
+The point, pair and list losses are those of Gao et al. 2020. All return a mean over the questions
+of the batch. `labels` are 0 or 1 (0 at padding), `mask` is true where there is a candidate.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -52,12 +51,11 @@ def pair_loss(
 def list_loss(
     scores: Tensor, labels: Tensor, mask: Tensor, mean: str = "batch", **_: Any
 ) -> Tensor:
-    """KL from the normalised labels to the softmax of the scores (equation 9).
+    """KL(Y || p) of the normalised labels Y and the softmax p of the scores (equation 9).
 
-    The printed order KL(p || Y) is infinite wherever a label is 0; this is KL(Y || p).
-    `mean="list"` divides each list's KL by its own length, as printed, so that long lists count
-    least; `mean="batch"` by the mean length in the batch, so that all count alike; `mean="none"`
-    does not divide. A list without a positive has no target and adds 0.
+    The printed order KL(p || Y) is infinite wherever a label is 0. `mean="list"` divides each
+    list's KL by its own length, as printed; `mean="batch"` by the mean length in the batch, so that
+    all lists count alike; `mean="none"` does not divide. A list without a positive adds 0.
     """
     log_p = F.log_softmax(scores.masked_fill(~mask, -torch.inf), dim=1)
     target = labels / labels.sum(1, keepdim=True).clamp(min=1)
@@ -73,9 +71,8 @@ def list_loss(
 def ap_loss(scores: Tensor, labels: Tensor, mask: Tensor, **_: Any) -> Tensor:
     """Structured hinge loss of 1 − AP, the most violating ranking found exactly.
 
-    The objective of Haponchyk and Moschitti (equation 4, position weights 1 / j) with the
-    network's scores in place of a linear model's: what they name as future work. Its C is 1,
-    as the network may scale its scores at will. A list without both kinds adds 0.
+    Equation 4 of Haponchyk and Moschitti (position weights 1 / j, C = 1) with a network's scores,
+    which they name as future work. A list without both kinds adds 0.
     """
     real = scores[mask]
     counts = mask.sum(1)
@@ -97,10 +94,8 @@ LEVELS = ("point", "pair", "list")
 
 @dataclass(frozen=True)
 class Head:
-    """A ranking level: its `name`, the `loss` that trains it, and the heads it `reads`.
-
-    A head has features r of its own; its enhanced features r̂ put those of the heads that it
-    reads before its own (Gao et al. 2020, equations 11-15).
+    """A ranking level: its `name`, the `loss` that trains it, and the heads it `reads`, whose
+    features its enhanced ones put before its own (Gao et al. 2020, equations 11-15).
     """
 
     name: str

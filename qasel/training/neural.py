@@ -22,7 +22,7 @@ from qasel.training import checkpoint
 from qasel.training.batching import Batch, EncodedSplit, PairedSplit, Tile
 from qasel.training.devices import seed_all
 from qasel.training.recipe import Recipe, of_this_version, read_recipe, recipe_from, write_recipe
-from qasel.training.trainer import Schedule, TrainingData, forget, train
+from qasel.training.trainer import OnEpoch, Schedule, TrainingData, forget, train
 
 MODEL = "model.safetensors"
 RANK_BATCH, RANK_PAIRS = 60, 6_000
@@ -36,9 +36,7 @@ class RecipeRanker(ABC):
     recipe: Any  # of that type
 
     def __init__(self, recipe: Recipe, vectors: Vectors, device: torch.device | str) -> None:
-        self.recipe = recipe
-        self.vectors = vectors
-        self.device = torch.device(device)
+        self.recipe, self.vectors, self.device = recipe, vectors, torch.device(device)
 
     @abstractmethod
     def state(self) -> tuple[dict[str, Tensor], dict[str, Any]]:
@@ -57,10 +55,7 @@ class RecipeRanker(ABC):
 
     @classmethod
     def load(cls, folder: Path, vectors: Vectors, device: torch.device | str) -> Self:
-        """Read what `save` wrote; `vectors` serve words that the model has not met.
-
-        Raises `QaselError` for a folder that another version of the code wrote.
-        """
+        """Read what `save` wrote, with `vectors` for unseen words; `QaselError` if it cannot be."""
         tensors, values = checkpoint.load(Path(folder) / MODEL)
         with of_this_version(folder):
             ranker = cls(recipe_from(values["recipe"], cls.recipe_type), vectors, device)
@@ -74,8 +69,7 @@ class Reference:
     recipe_type: type[Recipe]
 
     def __init__(self, recipe: Any, vectors: Vectors, device: torch.device | str) -> None:
-        self.recipe = recipe
-        kind = BASELINES[recipe.baseline]
+        self.recipe, kind = recipe, BASELINES[recipe.baseline]
         self.ranker = kind(recipe.seed) if kind is RandomRanker else kind()
 
     def fit(self, train_split: Split, dev_split: Split, folder: Path | None = None) -> History:
@@ -171,33 +165,26 @@ class NeuralRanker(RecipeRanker):
     @property
     def parameter_count(self) -> int:
         """The numbers that training sets; word vectors that stay fixed are not among them."""
-        groups = self.optimizer().param_groups
-        return sum(tensor.numel() for group in groups for tensor in group["params"])
+        return sum(x.numel() for group in self.optimizer().param_groups for x in group["params"])
 
     def fit(
         self,
         train_split: Split,
         dev_split: Split,
         folder: Path | None = None,
-        on_epoch: Callable[[list[dict[str, float]]], None] | None = None,
+        on_epoch: OnEpoch = None,
     ) -> History:
         """Train on one split, choose the epoch on the other; see `trainer.train`."""
         as_split(train_split).require_labels()
         self.prepare(train_split, as_split(dev_split))
-        data, dev_data = self.training_data(train_split), self._on_device(dev_split)
+        data, dev = self.training_data(train_split), self._on_device(dev_split)
+        place, source = Path(folder) if folder else None, f"{self.learnt_from} {self.recipe.hash}"
         with self._products():
             return train(
-                self.network,
-                self.optimizer(),
-                self.losses,
-                data,
-                lambda: evaluate(self._run(dev_data), dev_split).map,
-                self.schedule(),
-                Path(folder) if folder else None,
-                on_epoch,
-                f"{self.learnt_from} {self.recipe.hash}",
-                self.rate_name,
-            )
+                self.network, self.optimizer(), self.losses, data,
+                lambda: evaluate(self.run_of(dev, self.scores, "dev"), dev_split).map,
+                self.schedule(), place, on_epoch, source, self.rate_name,
+            )  # fmt: skip
 
     def training_data(self, split: Split) -> TrainingData:
         """What an epoch goes through: whole lists, a batch of questions at a time."""
@@ -239,13 +226,10 @@ class NeuralRanker(RecipeRanker):
         return " ".join(known)
 
     def rank(self, split: Split) -> Run:
-        """Score every candidate of `split`; labels are not looked at.
-
-        Raises `QaselError` for a ranker that was neither trained nor loaded.
-        """
+        """Score every candidate of `split`; `QaselError` if neither trained nor loaded."""
         if not hasattr(self, "network"):
             raise QaselError(f"{self.recipe.variant}: not trained; call fit before rank")
-        return self._run(self.encode(as_split(split)))
+        return self.run_of(self.encode(as_split(split)), self.scores, self.recipe.slug)
 
     def encode(self, split: Split) -> EncodedSplit:
         """A split for the trained network; words not met before get their pre-trained vectors."""
@@ -256,8 +240,8 @@ class NeuralRanker(RecipeRanker):
 
     def pair(self, question: str, answer: str) -> Tile:
         """One pair, typed or taken from the data, as the trained network reads it."""
-        candidates = (Candidate("c", answer, None, 0),)
-        data = self.encode(Split("pair", (Question("q", question, candidates),)))
+        asked = Question("q", question, (Candidate("c", answer, None, 0),))
+        data = self.encode(Split("pair", (asked,)))
         (tile,) = data.batch(torch.tensor([0], device=self.device)).tiles
         return tile
 
@@ -302,9 +286,6 @@ class NeuralRanker(RecipeRanker):
             if size:
                 rows += torch.from_numpy(self.vectors.of(new)).to(old)
             self.network.vectors = nn.Parameter(torch.cat([old.data, rows]), old.requires_grad)
-
-    def _run(self, data: EncodedSplit) -> Run:
-        return self.run_of(data, self.scores, self.recipe.slug)
 
     def run_of(self, data: EncodedSplit, scores: Callable[[Batch], Tensor], tag: str) -> Run:
         """A run of the scores `[questions, candidates]` that a function gives each batch."""

@@ -30,10 +30,7 @@ Share = Annotated[float, Field(ge=0, lt=1)]
 
 
 def one_of(known: Collection[str]) -> BeforeValidator:
-    """Annotation of a text, or of a part of a tuple, that has to be one of some names.
-
-    `Literal` serves where the names stand with the field.
-    """
+    """Annotation of a text, or of a part of a tuple, that has to be one of some names."""
 
     def check(value: Any) -> Any:
         if value not in tuple(known):
@@ -174,8 +171,7 @@ def literal(text: str) -> Any:
         return text
 
 
-FILE = "recipe.json"
-"""The file of a model's folder that says what it is."""
+FILE = "recipe.json"  # the file of a model's folder that says what it is
 SomeRecipe = TypeVar("SomeRecipe", bound=Recipe)
 
 
@@ -200,9 +196,8 @@ def recipe_from(values: Mapping[str, Any], kind: type[SomeRecipe]) -> SomeRecipe
             raise QaselError(f"no {', '.join(sorted(missing))}")
         return kind(**plain)
     except QaselError as error:
-        raise QaselError(
-            f"the model's recipe is not one of this version of qasel ({error}); train it again"
-        ) from error
+        told = f"the model's recipe is not one of this version of qasel ({error})"
+        raise QaselError(f"{told}; train it again") from error
 
 
 @contextmanager
@@ -214,7 +209,5 @@ def of_this_version(folder: Path) -> Iterator[None]:
         raise
     except (LookupError, TypeError, ValueError, AttributeError, RuntimeError) as error:
         reason = textwrap.shorten(f"{type(error).__name__}: {error}", 150)
-        raise QaselError(
-            f"{folder}: the model was written by another version of qasel ({reason}); "
-            "train it again"
-        ) from error
+        told = f"{folder}: the model was written by another version of qasel ({reason})"
+        raise QaselError(f"{told}; train it again") from error

@@ -2,6 +2,7 @@
 
 import math
 import time
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass
@@ -17,8 +18,12 @@ from qasel.rankers import History
 from qasel.training import checkpoint
 from qasel.training.devices import joined, seed_all
 
-LAST = "last.safetensors"
-"""The state after the last epoch, from which a killed run goes on."""
+LAST = "last.safetensors"  # the state after the last epoch, from which a killed run goes on
+
+
+Losses = Callable[[Any], dict[str, Tensor]]
+OnEpoch = Callable[[list[dict[str, float]]], None] | None
+"""What gets the history after each epoch, if anything does (live curves)."""
 
 
 class TrainingData(Protocol):
@@ -30,7 +35,6 @@ class TrainingData(Protocol):
 
     def batches(self, size: int, shuffle: torch.Generator | None = None) -> Iterator[Any]:
         """Batches of `size` items, in order or shuffled by a (CPU) generator."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -60,12 +64,12 @@ class Schedule:
 def train(
     network: nn.Module,
     optimizer: torch.optim.Optimizer,
-    losses: Callable[[Any], dict[str, Tensor]],
+    losses: Losses,
     data: TrainingData,
     dev_map: Callable[[], float],
     schedule: Schedule,
     folder: Path | None = None,
-    on_epoch: Callable[[list[dict[str, float]]], None] | None = None,
+    on_epoch: OnEpoch = None,
     learnt_from: str = "",
     rate_name: str = "learning_rate",
 ) -> History:
@@ -73,8 +77,8 @@ def train(
 
     `losses(batch)` gives named losses, of which `loss` is minimised; the history has the mean of
     each over the items. With a `folder`, the state after each epoch is kept there, and a killed run
-    resumes from it to the same result, bit for bit. `on_epoch` gets the history so far.
-    `learnt_from` is a fingerprint of the data and all settings.
+    resumes from it to the same result, bit for bit. `learnt_from` is a fingerprint of the data and
+    all settings.
 
     Raises `QaselError` if the folder's state was learnt from something else, and for a loss that
     is not finite, with the advice to make the setting `rate_name` smaller.
@@ -88,10 +92,8 @@ def train(
             row = {"epoch": float(len(epochs) + 1)}
             row |= _epoch(network, optimizer, rates, losses, data, schedule, len(epochs) + 1)
             if not math.isfinite(row["loss"]):
-                raise QaselError(
-                    f"training diverged: the loss of epoch {len(epochs) + 1} is {row['loss']}; "
-                    f"try a smaller {rate_name}"
-                )
+                told = f"the loss of epoch {len(epochs) + 1} is {row['loss']}"
+                raise QaselError(f"training diverged: {told}; try a smaller {rate_name}")
             network.eval()
             row["dev_map"] = dev_map()
             row["seconds"] = time.perf_counter() - started
@@ -148,28 +150,24 @@ class _State:
     def _read(self, path: Path) -> None:
         tensors, values = checkpoint.load(path)
         checkpoint.require_same(path.parent, values.get("learnt_from"), self.learnt_from)
-        parts: dict[str, dict[str, Tensor]] = {"network": {}, "best": {}, "optimizer": {}}
+        network: dict[str, Tensor] = {}
+        moments: dict[int, dict[str, Tensor]] = defaultdict(dict)
+        self.epochs, self.best = values["epochs"], {}
         for key, tensor in tensors.items():
             part, _, name = key.partition(".")
-            parts[part][name] = tensor
-        moments: dict[int, dict[str, Tensor]] = {}
-        for key, tensor in parts["optimizer"].items():
-            parameter, _, name = key.partition(".")
-            moments.setdefault(int(parameter), {})[name] = tensor
-        self.network.load_state_dict(parts["network"])
-        self.optimizer.load_state_dict({**self.optimizer.state_dict(), "state": moments})
-        self.epochs, self.best = values["epochs"], parts["best"]
+            if part == "optimizer":
+                parameter, _, name = name.partition(".")
+                moments[int(parameter)][name] = tensor
+            else:
+                (network if part == "network" else self.best)[name] = tensor
+        self.network.load_state_dict(network)
+        self.optimizer.load_state_dict({**self.optimizer.state_dict(), "state": dict(moments)})
 
 
 def _epoch(
-    network: nn.Module,
-    optimizer: torch.optim.Optimizer,
-    rates: list[float],
-    losses: Callable[[Any], dict[str, Tensor]],
-    data: TrainingData,
-    schedule: Schedule,
-    epoch: int,
-) -> dict[str, float]:
+    network: nn.Module, optimizer: torch.optim.Optimizer, rates: list[float], losses: Losses,
+    data: TrainingData, schedule: Schedule, epoch: int,
+) -> dict[str, float]:  # fmt: skip
     """One pass over the items; the mean of each loss, weighted by items."""
     seed_all(schedule.seed, epoch)
     network.train()

@@ -108,15 +108,11 @@ def lost_at(best: np.ndarray, filled: pd.DataFrame) -> int | None:
 
     `best` is the grid of the dynamic programme, `filled` a ranking as a table of `places`.
     """
-    p, n = (size - 1 for size in best.shape)
-    below = 0.0
-    for rank, line in filled.iloc[::-1].iterrows():
-        below += line["v · score"] + line["prize"]
-        right = line["candidate"].endswith("✓")
-        p, n = p - right, n - (not right)
-        if best[p, n] + below < best[-1, -1] - 1e-9:
-            return rank
-    return None
+    right = filled["candidate"].str.endswith("✓").to_numpy()
+    above = right.cumsum() - right, (~right).cumsum() - ~right  # this rank: state (p, n)
+    worth = filled["v · score"] + filled["prize"]
+    reached = best[above] + worth[::-1].cumsum()[::-1]
+    return max(filled.index[reached < best[-1, -1] - 1e-9], default=None)
 
 
 def _slider(value: float, low: float, high: float, name: str) -> widgets.FloatSlider:

@@ -143,18 +143,13 @@ def one_epoch(features, positive, first, order, scale, search, weights, total): 
     return updates
 
 
-CUTS = 1000
-"""Cuts after which a solution is taken as it is, with a warning."""
-IDLE = 30
-"""Solutions in a row to which a cut adds nothing before it is dropped (as in SVM-struct)."""
+CUTS = 1000  # cuts after which a solution is taken as it is, with a warning
+IDLE = 30  # solutions in a row to which a cut adds nothing before it is dropped (as in SVM-struct)
 RIDGE = 1e-12
 """Of the largest diagonal entry, added to the quadratic form: cuts may be linearly dependent."""
-EPSILON = 1e-3
-"""Precision of the cutting planes, in units of the loss (1 − AP)."""
-ROUNDS = 50
-"""Rounds of CCCP at most; it ends by itself long before."""
-FAR = 1e9
-"""A score that no loss outweighs."""
+EPSILON = 1e-3  # precision of the cutting planes, in units of the loss (1 − AP)
+ROUNDS = 50  # rounds of CCCP at most; it ends by itself long before
+FAR = 1e9  # A score that no loss outweighs
 
 
 class Cuts:

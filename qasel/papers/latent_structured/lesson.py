@@ -1,7 +1,6 @@
 """What notebook 02 needs: lists taken apart, searches compared, the hinge measured and drawn."""
 
 import itertools
-import timeit
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 
@@ -9,22 +8,12 @@ import numpy as np
 import pandas as pd
 import seaborn as sns
 
-from qasel.figures.style import (
-    BLUE,
-    GREEN,
-    GREY,
-    INK,
-    VERMILLION,
-    HouseFigure,
-    colour,
-    house_style,
-    new_figure,
-)
+from qasel.figures import style
+from qasel.figures.style import HouseFigure, colour, house_style, new_figure
 from qasel.papers import lesson as shared
 from qasel.papers.latent_structured.learners import Lists
 from qasel.papers.latent_structured.recipes import PAPER
 from qasel.training.loss_augmented import (
-    METHODS,
     ap_loss_of,
     grid,
     harmonic,
@@ -93,16 +82,6 @@ def misses(lists: Lists, weights: np.ndarray, C: float) -> dict[str, float]:
     return {"lists": len(lists), **frame.mean().fillna(0.0)}
 
 
-def seconds(size: int, positives: int, method: str, repeats: int = 20) -> float:
-    """Seconds a compiled search takes on a random list, the fastest of some tries."""
-    generator = np.random.default_rng(0)
-    scores, labels = generator.normal(size=size), np.zeros(size, np.bool_)
-    labels[generator.choice(size, positives, replace=False)] = True
-    case = scores, labels, harmonic(size), 1.0
-    METHODS[method](*case)  # compile
-    return min(timeit.repeat(lambda: METHODS[method](*case), number=1, repeat=repeats))
-
-
 def mean_hinge(w: np.ndarray, lists: Lists) -> float:
     """Mean over lists of the structured hinge: exact search, C = 1, all positions counted."""
     return float(structured_hinge(lists.features @ w, lists.positive, lists.first)[0].mean())
@@ -125,13 +104,13 @@ def grid_figure(
     values = pd.DataFrame(best.T, ["none", *added[count:]], ["none", *added[:count]])
     figure = new_figure(2.0 + 1.6 * best.shape[0], 1.6 + 1.0 * best.shape[1])
     axes = figure.subplots()
-    box = {"boxstyle": "round,pad=0.35", "facecolor": "white", "edgecolor": GREY}
+    box = {"boxstyle": "round,pad=0.35", "facecolor": "white", "edgecolor": style.GREY}
     look = {"cmap": ["white"], "cbar": False, "annot": True, "fmt": ".2f"}
-    sns.heatmap(values, ax=axes, annot_kws={"bbox": box, "color": INK}, **look)
+    sns.heatmap(values, ax=axes, annot_kws={"bbox": box, "color": style.INK}, **look)
     step = size if step is None else step
-    for method, shade, style, shift in (
-        ("greedy", VERMILLION, "--", 0.55),
-        ("exact", BLUE, "-", 0.5),
+    for method, shade, dashes, shift in (
+        ("greedy", style.VERMILLION, "--", 0.55),
+        ("exact", style.BLUE, "-", 0.5),
     ):
         ranking, objective = most_violating(scores, labels, C=C, method=method)
         path = np.vstack([[0, 0], np.cumsum([[y[i], not y[i]] for i in ranking], axis=0)]) + shift
@@ -139,7 +118,7 @@ def grid_figure(
         label = f"{method}: {' '.join(names[i] for i in ranking[drawn]) or 'no rank yet'}"
         label += f"   = {objective:.3f}" if step == size else ""
         path = path[drawn.start or 0 : drawn.stop + 1]
-        axes.plot(*path.T, style, color=shade, linewidth=4, alpha=0.8, label=label)
+        axes.plot(*path.T, dashes, color=shade, linewidth=4, alpha=0.8, label=label)
     axes.set(xlabel="right candidates placed (score)", ylabel="wrong candidates placed (score)")
     axes.tick_params(axis="y", rotation=0)
     figure.legend(loc="outside lower center", ncols=1)
@@ -164,13 +143,13 @@ def hinge_figure(features: Sequence[float], labels: Sequence[int], at: float) ->
     bound = violating - weights * (slopes[right].max() if at > 0 else slopes[right].min())
     figure = new_figure(10, 4.2)
     left, other = figure.subplots(1, 2)
-    left.plot(weights, lines.T, color=GREY, linewidth=0.6, alpha=0.5)
-    left.plot(weights, violating, color=BLUE, linewidth=3, label="most violating")
-    left.plot(weights, correct, color=GREEN, linewidth=3, label="best correct")
+    left.plot(weights, lines.T, color=style.GREY, linewidth=0.6, alpha=0.5)
+    left.plot(weights, violating, color=style.BLUE, linewidth=3, label="most violating")
+    left.plot(weights, correct, color=style.GREEN, linewidth=3, label="best correct")
     left.set(title="a line per ranking", ylabel=r"$\Delta(r) + w\,\Psi(r)$")
-    other.plot(weights, violating - correct, color=INK, linewidth=3, label="the hinge")
-    other.plot(weights, bound, "--", color=VERMILLION, label=f"CCCP's bound at w = {at:g}")
-    other.plot([at], np.interp([at], weights, bound), "o", color=VERMILLION, markersize=7)
+    other.plot(weights, violating - correct, color=style.INK, linewidth=3, label="the hinge")
+    other.plot(weights, bound, "--", color=style.VERMILLION, label=f"CCCP's bound at w = {at:g}")
+    other.plot([at], np.interp([at], weights, bound), "o", color=style.VERMILLION, markersize=7)
     other.set(title="the difference of the two", ylim=(0.0, 1.1 * (violating - correct).max()))
     for axes, place in ((left, "upper left"), (other, "lower right")):
         axes.set_xlabel("weight w of the one feature")
@@ -183,14 +162,14 @@ def lengths_figure(weights: Mapping[str, np.ndarray], lists: Lists) -> HouseFigu
     """`mean_hinge` against the length of w, in the direction of each learner's weights."""
     figure = new_figure(8, 4)
     axes = figure.subplots()
-    lengths = np.linspace(0.0, 10.0, 61)
-    for name, w in weights.items():
-        own = float(np.linalg.norm(w))
-        hinges = [mean_hinge(w * length / own, lists) for length in lengths]
-        axes.plot(lengths, hinges, color=colour(name), label=f"in the direction of {name}")
-        axes.plot([own], [mean_hinge(w, lists)], "o", color=colour(name), markersize=8, zorder=5)
-    axes.axhline(mean_hinge(0 * w, lists), color=GREY, linewidth=1, label="at w = 0")
     axes.set(xlabel="length of w; the dot is where the learner ends")
     axes.set(ylabel="mean exact hinge (training)")
+    lengths = np.linspace(0.0, 10.0, 61)
+    for name, w in weights.items():
+        own, shade = np.linalg.norm(w), colour(name)
+        hinges = [mean_hinge(w * length / own, lists) for length in lengths]
+        axes.plot(lengths, hinges, color=shade, label=f"in the direction of {name}")
+        axes.plot(own, mean_hinge(w, lists), "o", color=shade, markersize=8, zorder=5)
+    axes.axhline(mean_hinge(0 * w, lists), color=style.GREY, linewidth=1, label="at w = 0")
     axes.legend(fontsize=10)
     return figure

@@ -48,7 +48,6 @@ class StructuredRanker(RecipeRanker):
         train: Split,
         dev: Split,
         folder: Path | None = None,
-        on_epoch: Callable[[list[dict[str, float]]], None] | None = None,
         articles: tuple[str, ...] = (),
     ) -> History:
         """Learn from the mixed lists of `train`; C and the epoch are chosen on `dev`.
@@ -89,8 +88,6 @@ class StructuredRanker(RecipeRanker):
         chosen = max(models, key=lambda cost: models[cost].dev_map)  # the first of equals
         best = models[chosen]
         self.weights = best.weights
-        if on_epoch:
-            on_epoch(best.epochs)
         return History(best.epochs, best.best_epoch, time.perf_counter() - started, {"C": chosen})
 
     @property

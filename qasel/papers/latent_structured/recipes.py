@@ -70,9 +70,9 @@ VARIANTS = (*LEARNERS, CNN, *(name + on for on in (ON_CNN, IN_FOLDS) for name in
 class StructuredRecipe(Recipe):
     """Settings of a run of paper 2 (section 5.1).
 
-    `seed` orders the lists of the perceptrons and starts the CNN; of the cross-validated
-    variants, run `seed` is fold `seed` of five. Not in the paper, so ours: all of the CNN but
-    its form, the scale of its vectors, C of the SVM, ESA's documents, and how lists are cut.
+    `seed` orders the lists of the perceptrons and starts the CNN; for the cross-validated variants
+    it is the fold. Ours, as the paper does not say: all of the CNN but its form, the scale of its
+    vectors, C of the SVM, ESA's documents, and how lists are cut.
     """
 
     paper: str = PAPER
@@ -159,8 +159,7 @@ class StructuredRecipe(Recipe):
             raise QaselError(f"setting corpus: the articles of {name} serve ESA; {error}") from None
 
 
-BATCH = 5
-"""Questions per batch of the CNN: nearly the 50 pairs of Severyn and Moschitti (2015)."""
+BATCH = 5  # questions per batch of the CNN: nearly the 50 pairs of Severyn and Moschitti (2015)
 
 QUICK = {"epochs": 20, "costs": (1.0, 100.0), "filters": 50, "hidden": 50, "cnn_epochs": 10}
 """Small enough for a walkthrough, never for tables."""

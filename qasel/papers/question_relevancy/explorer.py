@@ -25,8 +25,7 @@ from qasel.widgets.ranking import rankings
 
 KINDS = {1: "✓ relevant", 0: "✗ irrelevant", None: "? not known"}
 COLOURS = {"relevant": BLUE, "irrelevant": VERMILLION}
-WIDEST = 4.0
-"""Standard deviations from the mean at which a figure ends."""
+WIDEST = 4.0  # standard deviations from the mean at which a figure ends
 LONG, LISTED = 2000, 40
 """Characters of a text, and words in a row, that are shown."""
 

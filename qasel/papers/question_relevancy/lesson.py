@@ -30,16 +30,15 @@ def seen_by_each(split: Split, distances: pd.DataFrame) -> HouseFigure:
 @house_style
 def map_of_each(scores: pd.Series, lines: Mapping[str, float]) -> HouseFigure:
     """MAP of each distance alone, and dashed lines at the MAP of other rankings."""
-    figure = new_figure(8.0, 5.2)
+    figure, scores = new_figure(8.0, 5.2), scores.sort_values()
     axes = figure.subplots()
+    axes.set_xlabel("MAP")
+    axes.grid(visible=False, axis="y")
     shades = {"embedding": BLUE, "unigram": VERMILLION, "trigram": GREY}
-    scores = scores.sort_values()
     axes.barh(scores.index, scores, color=[shades[name.split()[-1]] for name in scores.index])
     for name, score in lines.items():
         axes.axvline(score, color=GREY, linestyle="--", linewidth=1.2)
         axes.text(score, len(scores) - 0.4, name, color=GREY, fontsize=10, rotation=30)
-    axes.grid(visible=False, axis="y")
-    axes.set_xlabel("MAP")
     return figure
 
 

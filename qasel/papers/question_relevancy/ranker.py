@@ -1,6 +1,6 @@
 """Paper 4 as rankers: an MLP on distances, alone or with other tasks, and two baselines."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +29,7 @@ from qasel.text.features import memory
 from qasel.text.features.distances import Sides, distances_by_name, is_tfidf
 from qasel.training import neural
 from qasel.training.devices import seed_all
-from qasel.training.trainer import Schedule, train
+from qasel.training.trainer import OnEpoch, Schedule, train
 
 
 class Reference(neural.Reference):
@@ -56,7 +56,7 @@ class RelevancyRanker(neural.RecipeRanker):
         train_split: Split,
         dev_split: Split,
         folder: Path | None = None,
-        on_epoch: Callable[[list[dict[str, float]]], None] | None = None,
+        on_epoch: OnEpoch = None,
         tasks: Mapping[str, PairTask] | None = None,
     ) -> History:
         """Train on one split and the auxiliary `tasks`, choose the epoch on the other split."""
@@ -95,8 +95,7 @@ class RelevancyRanker(neural.RecipeRanker):
         data = {}
         for name, task in learnt.items():
             features = self.features(sides[name])
-            # Each task by its own mean and deviation: news are ten times as long as questions,
-            # and would all lie at one end of the main task's scale.
+            # Each task by its own moments: news are ten times as long as questions.
             mean, deviation = moments(features)
             if name == MAIN_TASK:
                 self.network.mean, self.network.deviation = mean, deviation
@@ -107,13 +106,11 @@ class RelevancyRanker(neural.RecipeRanker):
 
     def build(self, classes: Mapping[str, int]) -> MultiTask:
         """The untrained network for tasks with these numbers of classes."""
-        r = self.recipe
-        encoder = None
+        r, encoder = self.recipe, None
         if r.lstm_layers:
             encoder = PairLSTM(self.vectors.size, r.lstm_hidden, r.lstm_layers, r.dropout)
-        size = len(r.features)
-        network = MultiTask(size, classes, width=r.width, dropout=r.dropout, encoder=encoder)
-        return network.to(self.device)
+        how = {"width": r.width, "dropout": r.dropout, "encoder": encoder}
+        return MultiTask(len(r.features), classes, **how).to(self.device)
 
     def losses(self, batch: TaskBatch) -> dict[str, Tensor]:
         """Cross entropy of each task, and `loss`: the main one's and, weighted, the others'."""
@@ -184,8 +181,8 @@ class RelevancyRanker(neural.RecipeRanker):
 
 def sides_of(split: Split) -> Sides:
     """The questions and the candidates of all pairs of a split, list after list."""
-    pairs = [(question.text, c.text) for question in split for c in question.candidates]
-    return [left for left, _ in pairs], [right for _, right in pairs]
+    every = [candidate for question in split for candidate in question.candidates]
+    return [q.text for q in split for _ in q.candidates], [candidate.text for candidate in every]
 
 
 def _sides(task: PairTask) -> Sides:

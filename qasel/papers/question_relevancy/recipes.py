@@ -82,8 +82,7 @@ def _rows(sets: Mapping[str, tuple[str, ...]]) -> dict[str, Settings]:
     }
 
 
-OURS = tuple(_rows(READINGS))
-"""Rows of ours, which the paper has no numbers for."""
+OURS = tuple(_rows(READINGS))  # rows of ours, which the paper has no numbers for
 VARIANTS: dict[str, Settings] = {
     STL: {},
     **{f"{MTL} ({name})": {"auxiliary": tasks} for name, tasks in AUXILIARY.items()},
@@ -176,8 +175,7 @@ class RelevancyRecipe(Recipe):
         return pairs_of(load_dataset("semeval-cqa", "a-2016", data_dir).train)
 
 
-QUICK = {"epochs": 40, "learning_rate": 1e-2}
-"""Small enough for a walkthrough, never for tables."""
+QUICK = {"epochs": 40, "learning_rate": 1e-2}  # small enough for a walkthrough, never for tables
 
 
 def recipe(

@@ -5,8 +5,8 @@ from ledger_rows import ledger_row, runs_of
 
 from qasel.errors import QaselError
 from qasel.papers import ROOMS
+from qasel.papers.lesson import chosen_recipes
 from qasel.papers.question_relevancy import ROOM, recipe
-from qasel.papers.question_relevancy import lesson as teaching
 from qasel.papers.question_relevancy import report as claims
 from qasel.papers.question_relevancy import report as figures
 from qasel.papers.question_relevancy.recipes import LATER_TEST, MAIN, STL, VARIANTS
@@ -125,13 +125,13 @@ def test_one_distance_left_out():
 
 
 def test_the_notebooks_parameters():
-    made = teaching.chosen_recipes(
-        "STL-MLP,MTL-MLP (QA)", "sample", scale="quick", seed=3, settings="words=all"
+    made = chosen_recipes(
+        PAPER, "STL-MLP,MTL-MLP (QA)", "sample", scale="quick", seed=3, settings="words=all"
     )
     assert list(made) == ["STL-MLP", "MTL-MLP (QA)"]
     assert {(r.seed, r.words, r.protocol) for r in made.values()} == {(3, "all", "related")}
     with_commas = "STL-MLP, Unigrams,STL-MLP,  MTL-MLP (QA), tf-idf"
-    made = teaching.chosen_recipes(with_commas, "sample", scale="quick", seed=0)
+    made = chosen_recipes(PAPER, with_commas, "sample", scale="quick", seed=0)
     assert list(made) == ["STL-MLP, Unigrams", "STL-MLP", "MTL-MLP (QA), tf-idf"]
     with pytest.raises(QaselError, match="unknown variant"):
-        teaching.chosen_recipes("STL", "sample", scale="quick", seed=0)
+        chosen_recipes(PAPER, "STL", "sample", scale="quick", seed=0)

@@ -1,7 +1,7 @@
 """What notebook 02 needs: lists taken apart, searches compared, the hinge measured and drawn."""
 
 import itertools
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 
 import numpy as np
@@ -9,7 +9,7 @@ import pandas as pd
 import seaborn as sns
 
 from qasel.figures import style
-from qasel.figures.style import HouseFigure, colour, house_style, new_figure
+from qasel.figures.style import HouseFigure, house_style, new_figure
 from qasel.papers import lesson as shared
 from qasel.papers.latent_structured.learners import Lists
 from qasel.papers.latent_structured.recipes import PAPER
@@ -154,22 +154,4 @@ def hinge_figure(features: Sequence[float], labels: Sequence[int], at: float) ->
     for axes, place in ((left, "upper left"), (other, "lower right")):
         axes.set_xlabel("weight w of the one feature")
         axes.legend(loc=place, fontsize=10)
-    return figure
-
-
-@house_style
-def lengths_figure(weights: Mapping[str, np.ndarray], lists: Lists) -> HouseFigure:
-    """`mean_hinge` against the length of w, in the direction of each learner's weights."""
-    figure = new_figure(8, 4)
-    axes = figure.subplots()
-    axes.set(xlabel="length of w; the dot is where the learner ends")
-    axes.set(ylabel="mean exact hinge (training)")
-    lengths = np.linspace(0.0, 10.0, 61)
-    for name, w in weights.items():
-        own, shade = np.linalg.norm(w), colour(name)
-        hinges = [mean_hinge(w * length / own, lists) for length in lengths]
-        axes.plot(lengths, hinges, color=shade, label=f"in the direction of {name}")
-        axes.plot(own, mean_hinge(w, lists), "o", color=shade, markersize=8, zorder=5)
-    axes.axhline(mean_hinge(0 * w, lists), color=style.GREY, linewidth=1, label="at w = 0")
-    axes.legend(fontsize=10)
     return figure

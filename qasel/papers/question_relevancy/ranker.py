@@ -109,7 +109,7 @@ class RelevancyRanker(neural.RecipeRanker):
         r, encoder = self.recipe, None
         if r.lstm_layers:
             encoder = PairLSTM(self.vectors.size, r.lstm_hidden, r.lstm_layers, r.dropout)
-        how = {"width": r.width, "dropout": r.dropout, "encoder": encoder}
+        how: dict[str, Any] = {"width": r.width, "dropout": r.dropout, "encoder": encoder}
         return MultiTask(len(r.features), classes, **how).to(self.device)
 
     def losses(self, batch: TaskBatch) -> dict[str, Tensor]:

@@ -1,6 +1,7 @@
 """Fine-tuned cross-encoders: a transformer reads each pair of a list, heads score it."""
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import torch
@@ -148,8 +149,8 @@ class CrossEncoderRanker(neural.NeuralRanker):
     def optimizer(self) -> torch.optim.Optimizer:
         """AdamW; biases and norms, which are vectors, do not decay."""
         learnt = [p for p in self.network.parameters() if p.requires_grad]
-        decays = {"params": [p for p in learnt if p.ndim > 1]}
-        others = {"params": [p for p in learnt if p.ndim < 2], "weight_decay": 0.0}
+        decays: dict[str, Any] = {"params": [p for p in learnt if p.ndim > 1]}
+        others: dict[str, Any] = {"params": [p for p in learnt if p.ndim < 2], "weight_decay": 0.0}
         decay = self.recipe.weight_decay
         return torch.optim.AdamW([decays, others], lr=self.rate, weight_decay=decay)
 

@@ -1,7 +1,6 @@
-"""What every system is, a `Ranker`; and those that need next to no training.
+"""What every system is, a `Ranker`; and baselines, the floor below which no system should fall.
 
-The latter are the floor below which no system should fall. Their words are those of
-`qasel.text.tokenize` (lower-cased, punctuation included); no stop words are removed.
+Their words are those of `qasel.text.tokenize` (lower-cased, punctuation and stop words included).
 """
 
 import hashlib
@@ -28,9 +27,9 @@ from qasel.text import tokenize
 class History:
     """How a fit went.
 
-    `epochs` has one dict per epoch, with keys such as "epoch", "loss", "dev_map"; it is empty
-    for a ranker that learns without epochs. `best_epoch` is the "epoch" of the model kept;
-    `chosen` holds the values picked on dev, such as {"C": 10.0}.
+    `epochs` has one dict per epoch, with keys such as "epoch", "loss", "dev_map" (none for a
+    ranker that learns without epochs). `best_epoch` is the "epoch" of the model kept; `chosen`
+    holds the values picked on dev, such as {"C": 10.0}.
     """
 
     epochs: list[dict[str, float]] = field(default_factory=list)
@@ -43,27 +42,23 @@ class History:
 class Ranker(Protocol):
     """Anything that learns from a split, if it needs to, and ranks the candidates of another.
 
-    A paper's rankers are made from a recipe, word vectors and a device, and `load` takes the last
-    two as well. Their `fit` requires a dev split. It also takes a folder for checkpoints, from
-    which a killed run resumes, and auxiliary `tasks` and `articles` where the data set has them.
+    A paper's rankers are made from a recipe, word vectors and a device; `load` takes the last two
+    as well. Their `fit` requires a dev split, and takes a folder for checkpoints, from which a
+    killed run resumes, and auxiliary `tasks` and `articles` where the data set has them.
     """
 
     def fit(self, train: Split, *args: Any, **more: Any) -> History:
         """Learn from `train`; choose among epochs or settings by a dev split, if at all."""
-        ...
 
     def rank(self, split: Split) -> Run:
         """Score every candidate of `split`; labels are not looked at."""
-        ...
 
     def save(self, folder: Path) -> None:
         """Write all that `rank` needs into a folder; nothing is pickled."""
-        ...
 
     @classmethod
     def load(cls, folder: Path, *args: Any) -> Self:
         """The ranker that was saved in a folder."""
-        ...
 
 
 def as_split(given: Split) -> Split:
@@ -78,8 +73,7 @@ class Baseline:
     """What the baselines share. `state` is all that `rank` needs, as JSON can hold it."""
 
     name: ClassVar[str]
-    file: ClassVar[str] = "ranker.json"
-    """The file, in the folder of a saved baseline, that holds its name and state."""
+    file: ClassVar[str] = "ranker.json"  # holds name and state of a saved baseline
 
     def __init__(self) -> None:
         self.state: dict[str, Any] = {}
@@ -140,10 +134,7 @@ class Constant(Baseline):
 
 
 class FileOrder(Baseline):
-    """The order of the source file: WikiQA's document order, SemEval's search engine.
-
-    On TREC-QA this is no baseline but a leak: its files list the right answers first.
-    """
+    """The order of the file: WikiQA's document, SemEval's search engine; a leak on TREC-QA."""
 
     name = "file-order"
 
@@ -176,9 +167,8 @@ class RandomRanker(Baseline):
 class SemEvalRandom(Baseline):
     """The random baseline of SemEval Task 3, draw for draw, so that its published scores are met.
 
-    The official one takes a 48-bit generator (C's drand48, seed 0) and one draw for each line of
-    the gold file: question after question as they stand there, candidates by place. So a score
-    depends on all that comes before it; rank whole splits, and take `RandomRanker` for all else.
+    A 48-bit generator (C's drand48, seed 0) gives one draw for each line of the gold file. So a
+    score depends on all that comes before it: rank whole splits, or take `RandomRanker`.
     """
 
     name = "semeval-random"
@@ -214,8 +204,8 @@ class WordOverlap(Baseline):
 class IdfOverlap(WordOverlap):
     """The summed idf of the words shared, learnt from the training split's candidates.
 
-    idf = log((N + 1) / (n + 1)) for a word in n of the N different candidate sentences; a word
-    not met there has n = 0. Nothing of the ranked split enters. Fit it before ranking.
+    idf = log((N + 1) / (n + 1)) for a word in n of the N different candidate sentences, n = 0 for
+    an unseen word. Fit it before ranking.
     """
 
     name = "idf-overlap"
@@ -238,10 +228,9 @@ class IdfOverlap(WordOverlap):
 class BM25(Baseline):
     """BM25 as Lucene has it (library bm25s), k1 = 1.5, b = 0.75.
 
-    The collection that idf and mean length come from is the split's own candidates, as when a
-    search engine has indexed them, and with them the training split's if `fit` was called. So
-    a score depends on the texts, never the labels, of the whole ranked split; fit first where
-    the split is small.
+    Idf and mean length come from the ranked split's own candidates, as if a search engine had
+    indexed them, and from the training split's if `fit` was called. So a score depends on the
+    texts, never the labels, of the whole ranked split; fit first where the split is small.
     """
 
     name = "bm25"

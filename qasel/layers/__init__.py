@@ -17,10 +17,8 @@ def masked_max(values: Tensor, mask: Tensor, dim: int) -> Tensor:
 
 
 def on_real(function: Callable[[Tensor], Tensor], values: Tensor, mask: Tensor) -> Tensor:
-    """A function of rows `[rows, size]`, of the rows of `values` `[…, size]` where `mask` `[…]`.
-
-    Elsewhere it is 0. Worth it on a CPU, where padding costs as much as words do; a GPU would
-    have to wait for the number of real rows, so there it is computed of all.
+    """A function of rows `[rows, size]`, of the rows of `values` `[…, size]` where `mask` `[…]`; 0
+    elsewhere. A GPU would have to wait for the number of rows, so there it is computed of all.
     """
     if values.device.type != "cpu":
         return torch.where(mask[..., None], function(values), 0.0)

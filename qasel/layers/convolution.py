@@ -1,17 +1,12 @@
-"""Convolution and maximum over time without padding: twice as fast an epoch as `F.conv1d`.
+"""Convolution and maximum over time without padding: twice as fast an epoch as `F.conv1d`
+(CA(list) on WikiQA, one thread; `docs/notes/kernels.md`).
 
-(CA(list) on WikiQA, one thread; `docs/notes/kernels.md`.)
+Sentences lie one after the other as rows of words. A window may hang over its sentence's end and
+sees zeros there; in a wide convolution over the beginning too, so that each word meets each tap.
 
-Sentences lie one after the other as rows of words; nothing is spent on
-padding. A window may hang over its sentence's end and sees zeros there, so that a
-sentence shorter than a kernel has windows too; of a wide convolution it may hang
-over the beginning as well, so that each word meets each tap of a kernel.
-
-On a CPU the forward pass is one matrix product a kernel (every word with every
-tap) and a pass that adds up taps and takes the maximum; the backward pass uses
-that the maximum sends gradient to a single window a channel, which is about
-length times less work than a dense convolution's. On a GPU the dense
-convolution is fast enough and stays.
+On a CPU the forward pass is one matrix product per kernel (every word with every tap) and a pass
+that adds up taps and takes the maximum; in the backward pass only the winning window of a channel
+gets gradient: about length times less work than in a dense convolution, which serves on a GPU.
 """
 
 from collections.abc import Iterable
@@ -23,10 +18,8 @@ from numba import config, njit, prange, set_num_threads
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-ROWS = 256
-"""Words a matrix product: its result stays in the cache for the pass that reads it."""
-_BLOCK = 16
-"""Sentences, or channels, whose data stay in the cache while the others stream by."""
+ROWS = 256  # words a matrix product: its result stays in the cache for the pass that reads it
+_BLOCK = 16  # sentences, or channels, whose data stay in the cache while the others stream by
 
 # The inner loops below index slices by the loop's own number alone: for any other index the
 # compiler checks whether it is negative, and then it does not vectorise (three times slower).
@@ -38,12 +31,10 @@ def take_torchs_threads() -> None:
 
 
 class MaxOverTime(nn.Module):
-    """Convolutions of several kernel sizes, the maximum over time, then ReLU.
+    """Convolutions of several kernel sizes, the maximum over time, then ReLU (which commutes).
 
-    (ReLU after the maximum equals ReLU before it.) Input: words `[T, size]` of
-    S sentences, of lengths `[S]` (each at least 1), one after the other.
-    Output: `[S, kernels · channels]`, the kernels in the order given. `wide`: windows may start
-    before the sentence.
+    Input: words `[T, size]` of S sentences, of lengths `[S]` (each at least 1), one after the
+    other. Output: `[S, kernels · channels]`. `wide`: windows may start before the sentence.
     """
 
     def __init__(self, size: int, channels: int, kernels: tuple[int, ...], *, wide: bool) -> None:
@@ -105,15 +96,9 @@ class _SparseMax(torch.autograd.Function):
             for number, tap in enumerate(taps):
                 out = products[: rows * tap.shape[1]].view(rows, -1)
                 torch.mm(some, tap, out=out)
-                block = slice(number * channels, (number + 1) * channels)
-                _maxima(
-                    out.numpy(),
-                    starts,
-                    lengths[first:last],
-                    wide,
-                    best.numpy()[first:last, block],
-                    place[first:last, block],
-                )
+                part = slice(first, last), slice(number * channels, (number + 1) * channels)
+                results = best.numpy()[part], place[part]
+                _maxima(out.numpy(), starts, lengths[first:last], wide, *results)
             first = last
         ctx.save_for_backward(words, length, *weights)
         ctx.place = place

@@ -1,9 +1,8 @@
 """Bidirectional GRUs and LSTMs on a CPU, at a multiple of the speed of PyTorch's packed ones.
 
-(`docs/notes/kernels.md` has the measurements.) PyTorch records a dozen operations for every word
-and direction. Here a layer is one node of the graph: both directions take each step together, and
-one product each makes the gradients of the weights. Weights stay those of an `nn.GRU` or `nn.LSTM`,
-which itself does the work on a GPU.
+(`docs/notes/kernels.md` has the measurements.) A layer is one node of the graph: both directions
+take each step together, and one product each makes the gradients of the weights. Weights stay those
+of an `nn.GRU` or `nn.LSTM`, which itself does the work on a GPU.
 
 Shapes: S texts, W words in all, H the size of a state. Words lie as in a `PackedSequence`: the
 first words of all texts, from the longest to the shortest, then the second ones, …
@@ -24,9 +23,8 @@ def bidirectional(
 ) -> tuple[Tensor, Tensor]:
     """The top layer's states `[S, L, 2 H]`, 0 beyond a text, and its last ones `[S, 2 H]`.
 
-    `words` are `[S, L, size]`, `length` `[S]` the numbers of words, each at least 1; what lies
-    beyond does not matter. `network` is bidirectional, with biases and without projections;
-    between layers there is its dropout while it trains.
+    `words` are `[S, L, size]`, `length` `[S]` the numbers of words, each at least 1. `network` is
+    bidirectional, with biases and without projections; it has its dropout between layers.
     """
     packed = pack_padded_sequence(words, length.cpu(), batch_first=True, enforce_sorted=False)
     data = _top_layer(network, packed) if words.device.type == "cpu" else network(packed)[0].data

@@ -1,32 +1,27 @@
-"""Whole candidate lists on the device, cut into tiles of similar lengths.
+"""Whole candidate lists on the device, as integers, cut into tiles of similar lengths.
 
-A split is put on the device once, as integers. A batch is whole questions; its
-pairs are sorted by length and cut into tiles, each padded only to its own
-longest sentence. A question is encoded once for the tile, not once a pair.
+A batch is whole questions; its pairs are sorted by length and cut into tiles, each padded to its
+own longest sentence. A question is encoded once per tile, not once per pair.
 """
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar
 
 import torch
 from torch import Tensor
 
 from qasel.datasets.base import Split
-from qasel.text import PADDING
-from qasel.text.encoders import Encoder, Pieces, span
+from qasel.text import PADDING, Vocabulary
+from qasel.text.encoders import ContextualVectors, Encoder, Pieces, span
 
 TILE_PAIRS = {"cpu": 64, "cuda": 512}
 """Pairs a tile: small ones pad less, large ones keep a GPU busy."""
 
 
-class Numbering(Protocol):
-    """What turns texts into numbers: a `Vocabulary` or `ContextualVectors`."""
-
-    def numbers_of(self, texts: Sequence[str]) -> list[list[int]]:
-        """The numbers of each text, none for an empty one."""
-        ...
+Numbering = Vocabulary | ContextualVectors
+"""What turns texts into numbers."""
 
 
 @dataclass(frozen=True)
@@ -63,9 +58,8 @@ class Sentences:
 class Tile:
     """Some pairs of a batch, padded to the longest among them.
 
-    `question` `[questions, n]` and `answer` `[pairs, m]` are word numbers,
-    `question_length` and `answer_length` their lengths; pair i belongs to row
-    `question_of[i]` of `question`.
+    `question` `[questions, n]` and `answer` `[pairs, m]` are word numbers, `question_length` and
+    `answer_length` their lengths; pair i belongs to row `question_of[i]` of `question`.
     """
 
     question: Tensor
@@ -94,9 +88,8 @@ class Batch:
     """Whole lists of candidates.
 
     `labels` and `mask` are `[questions, candidates]`; `slot` `[pairs]` says where in them
-    (flattened) the pairs of the tiles, one after the other, belong; `index` `[questions]` are
-    the questions' numbers in the split. Tiles are `Tile`s, or those of a `PairedSplit`. `vectors`
-    `[numbers, size]` are those of the split, where it has its own (see `EncodedSplit`).
+    (flattened) the pairs of the tiles belong, `index` `[questions]` are the questions' numbers in
+    the split. Tiles are `Tile`s or `PairTile`s. `vectors` `[numbers, size]` are the split's own.
     """
 
     index: Tensor
@@ -115,21 +108,16 @@ class Batch:
 class EncodedSplit:
     """A split as integers on a device; makes `Batch`es.
 
-    The integers number the words of the network, or the rows of `vectors` `[numbers, size]` (row
-    0 is padding) that come with the split, for words whose vectors depend on where they stand.
+    The integers are those of `vocabulary`, or rows of `vectors` `[numbers, size]` (row 0 is
+    padding) that come with the split, for words whose vectors depend on their context.
     """
 
     tile_pairs: ClassVar[dict[str, int]] = TILE_PAIRS
 
     def __init__(
-        self,
-        split: Split,
-        vocabulary: Any,
-        device: torch.device,
-        vectors: Tensor | None = None,
+        self, split: Split, vocabulary: Any, device: torch.device, vectors: Tensor | None = None
     ) -> None:
-        self.split = split
-        self.device = device
+        self.split, self.device = split, device
         self.vectors = None if vectors is None else vectors.to(device)
         candidates = [candidate for q in split for candidate in q.candidates]
         self._encode([q.text for q in split], [c.text for c in candidates], vocabulary)
@@ -148,7 +136,7 @@ class EncodedSplit:
 
     @cached_property
     def sizes(self) -> Tensor:
-        """What pairs of about the same size share a tile by, `[all pairs]`: the answers' length."""
+        """By which pairs share a tile, `[all pairs]`: the answers' lengths."""
         return self.answers.length
 
     def batches(
@@ -158,9 +146,8 @@ class EncodedSplit:
 
         One with more than so many `pairs` is parted into batches that have fewer, or one question.
         """
-        order = torch.arange(len(self))
-        if shuffle is not None:
-            order = torch.randperm(len(self), generator=shuffle)
+        count = len(self)
+        order = torch.randperm(count, generator=shuffle) if shuffle else torch.arange(count)
         for index in order.split(size):
             for part in self._parted(index, pairs) if pairs else (index,):
                 yield self.batch(part.to(self.device))
@@ -206,7 +193,7 @@ class PairTile:
     """Some pairs of a batch as a transformer reads them: `pairs` `[pairs, n]`.
 
     A pair's candidate has `candidate_length` `[pairs]` pieces from `candidate_start` on. `question`
-    `[questions, m]` are the questions read alone; pair i belongs to row `question_of[i]` of them.
+    `[questions, m]` are the questions read alone; pair i belongs to row `question_of[i]`.
     """
 
     pairs: Pieces
@@ -216,30 +203,11 @@ class PairTile:
     question_of: Tensor
 
 
-@dataclass(frozen=True)
-class _Rows:
-    """What a tokenizer makes of texts, ragged: piece numbers, and token types."""
-
-    numbers: Sentences
-    types: Sentences
-
-    @classmethod
-    def of(cls, encoded: Any, device: torch.device) -> "_Rows":
-        numbers = Sentences.of(encoded["input_ids"], device)
-        types = encoded.get("token_type_ids")
-        flat = [kind for row in types for kind in row] if types else [0] * len(numbers.tokens)
-        return cls(numbers, replace(numbers, tokens=torch.tensor(flat, device=device)))
-
-    def padded(self, index: Tensor) -> Pieces:
-        numbers, length = self.numbers.padded(index)
-        return Pieces(numbers, self.types.padded(index)[0], _inside(numbers, length))
-
-
 class PairedSplit(EncodedSplit):
     """A split whose tiles (`PairTile`) hold pairs of about one length, read by an encoder.
 
-    A transformer computes as much at padding as anywhere else, so tiles are small
-    (docs/notes/yardsticks.md). A pair is cut to `longest` pieces, see `Encoder.pieces`.
+    Tiles are small, as a transformer computes at padding too (docs/notes/yardsticks.md). A pair is
+    cut to `longest` pieces, see `Encoder.pieces`.
     """
 
     tile_pairs: ClassVar[dict[str, int]] = {"cpu": 16, "cuda": 64}
@@ -255,19 +223,26 @@ class PairedSplit(EncodedSplit):
         encoded = encoder.pieces(asked, answers, self.longest)
         spans = [span(encoded, row, 1) for row in range(len(answers))]
         self.start, self.length = torch.tensor(spans, device=self.device).T
-        self.pairs = _Rows.of(encoded, self.device)
-        self.alone = _Rows.of(encoder.pieces(questions), self.device)
+        self.pairs, self.pair_types = self._ragged(encoded)
+        self.alone, self.alone_types = self._ragged(encoder.pieces(questions))
+
+    def _ragged(self, encoded: Any) -> tuple[Sentences, Sentences]:
+        """The pieces of each text and their token types, 0 where the encoder has none."""
+        numbers = encoded["input_ids"]
+        types = encoded.get("token_type_ids") or [[0] * len(row) for row in numbers]
+        return Sentences.of(numbers, self.device), Sentences.of(types, self.device)
 
     @cached_property
     def sizes(self) -> Tensor:
         """Pieces of each pair, `[all pairs]`."""
-        return self.pairs.numbers.length
+        return self.pairs.length
 
     def _tile(self, questions: Tensor, question_of: Tensor, pairs: Tensor) -> PairTile:
-        return PairTile(
-            self.pairs.padded(pairs),
-            self.start[pairs],
-            self.length[pairs],
-            self.alone.padded(questions),
-            question_of,
-        )
+        read = _pieces(self.pairs, self.pair_types, pairs)
+        asked = _pieces(self.alone, self.alone_types, questions)
+        return PairTile(read, self.start[pairs], self.length[pairs], asked, question_of)
+
+
+def _pieces(numbers: Sentences, types: Sentences, index: Tensor) -> Pieces:
+    padded, length = numbers.padded(index)
+    return Pieces(padded, types.padded(index)[0], _inside(padded, length))

@@ -47,7 +47,5 @@ def load(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
 def require_same(folder: Path, known: str | None, learnt_from: str) -> None:
     """Raise `QaselError` if what a checkpoint was learnt from is `known`, and something else."""
     if known not in (None, "", learnt_from):  # older checkpoints do not say
-        raise QaselError(
-            f"{folder}: holds a network that learns from other data or word vectors, or by other "
-            "settings; remove that folder, or give another one"
-        )
+        other = "a network that learns from other data or word vectors, or by other settings"
+        raise QaselError(f"{folder}: holds {other}; remove that folder, or give another one")

@@ -32,10 +32,9 @@ def describe_device(device: torch.device) -> str:
 
 
 def seed_all(*parts: int) -> None:
-    """Seed PyTorch from several integers, e.g. (seed, epoch), and ask for repeatable kernels.
+    """Seed PyTorch from several integers, and ask for repeatable kernels.
 
-    Seeding anew at each epoch is what lets a killed run resume bit for bit
-    without saving generator states.
+    Seeded by (seed, epoch), a killed run resumes bit for bit without saved generator states.
     """
     torch.use_deterministic_algorithms(True, warn_only=True)
     # Nothing here reads memory before writing it; filling it all the same takes time.

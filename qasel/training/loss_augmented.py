@@ -5,31 +5,23 @@ position weights v that do not increase (v_1 ≥ … ≥ v_N ≥ 0):
 
     sum_j v_j s[r_j]  +  C · (1 − AP(r))
 
-Swapping two positives, or two negatives, leaves AP as it is, so the best
-ranking has either kind in order of score: it is an interleaving of two sorted
-stacks. The p-th positive, at rank j, costs (j − p) / (j P) of AP (one minus
-the precision there, over P), whatever stands elsewhere. So the best
-interleaving is a longest path over (positives placed, negatives placed):
-exact in O(P (N − P)) time, where trying all takes binomial(N, P) steps.
-Haponchyk and Moschitti (2019, section 4.2) enumerate, or search greedily.
+Swapping two positives, or two negatives, leaves AP as it is, so the best ranking has either kind in
+order of score: it is an interleaving of two sorted stacks. The p-th positive, at rank j, costs
+(j − p) / (j P) of AP, whatever stands elsewhere. So the best interleaving is a longest path over
+(positives placed, negatives placed): exact in O(P (N − P)) time, where Haponchyk and Moschitti
+(2019, section 4.2) try all binomial(N, P) interleavings, or search greedily.
 
-Among equally good rankings the one with positives as low as possible is taken.
-A list without positives or without negatives has no AP to lose: it is sorted
-by score. Scores must be finite.
+Of equally good rankings the one with the positives lower is taken. A list of one kind has no AP to
+lose: it is sorted by score.
 """
 
 import math
 from collections.abc import Sequence
-from typing import Literal
 
 import numpy as np
 from numba import njit, prange
 
 from qasel.errors import QaselError
-
-Method = Literal["exact", "greedy", "enumerate"]
-MOST = 20_000_000
-"""Interleavings that `enumerate` is willing to try."""
 
 
 @njit(cache=True)
@@ -55,15 +47,6 @@ def ap_loss_of(ranking, positive):  # pragma: no cover
             found += 1
             total += (j + 1 - found) / (j + 1)
     return total / found if found else 0.0
-
-
-@njit(cache=True)
-def objective_of(ranking, scores, positive, weights, scale):  # pragma: no cover
-    """`sum_j v_j s[r_j] + C (1 − AP(r))` of a given ranking."""
-    total = scale * ap_loss_of(ranking, positive)
-    for j in range(len(ranking)):
-        total += weights[j] * scores[ranking[j]]
-    return total
 
 
 # A search takes `scores` and `weights` (float `[N]`), `positive` (bool `[N]`) and `scale` (C ≥ 0).
@@ -113,9 +96,8 @@ def exact_search(scores, positive, weights, scale):  # pragma: no cover
 def greedy_search(scores, positive, weights, scale):  # pragma: no cover
     """The paper's search (equations 6 and 7), from the last rank up.
 
-    At each rank the lowest positive and the lowest negative left compete, and the one that is
-    worth less there takes the place: v_j times the score, for a negative plus C times the loss
-    that it causes to the positives already below it.
+    At each rank the lowest positive and the lowest negative left compete; the one worth less there
+    is placed: v_j times the score, for a negative plus C times the loss of the positives below it.
     """
     order, count = stacks(scores, positive)
     ranking = np.empty_like(order)
@@ -134,39 +116,10 @@ def greedy_search(scores, positive, weights, scale):  # pragma: no cover
         else:
             n -= 1
             ranking[p + n] = order[count + n]
-    return ranking, objective_of(ranking, scores, positive, weights, scale)
+    return ranking, (weights * scores[ranking]).sum() + scale * ap_loss_of(ranking, positive)
 
 
-@njit(cache=True)
-def enumeration(scores, positive, weights, scale):  # pragma: no cover
-    """The best of all interleavings: the paper's starred searches."""
-    order, count = stacks(scores, positive)
-    size = len(order)
-    ranks = np.arange(count)  # of the positives, from all at the top to all at the bottom
-    best, highest = order.copy(), -np.inf
-    ranking = np.empty_like(order)
-    while True:
-        p = 0
-        for j in range(size):
-            if p < count and ranks[p] == j:
-                ranking[j] = order[p]
-                p += 1
-            else:
-                ranking[j] = order[count + j - p]
-        objective = objective_of(ranking, scores, positive, weights, scale)
-        if objective >= highest:
-            highest = objective
-            best[:] = ranking
-        # The next ranks, like an odometer: the lowest positive that can move goes one down.
-        i = count - 1
-        while i >= 0 and ranks[i] == size - count + i:
-            i -= 1
-        if i < 0:
-            return best, highest
-        ranks[i:] = np.arange(ranks[i] + 1, ranks[i] + 1 + count - i)
-
-
-METHODS = {"exact": exact_search, "greedy": greedy_search, "enumerate": enumeration}
+METHODS = {"exact": exact_search, "greedy": greedy_search}
 
 
 def most_violating(
@@ -175,20 +128,17 @@ def most_violating(
     *,
     C: float,
     weights: Sequence[float] | np.ndarray | None = None,
-    method: Method = "exact",
+    method: str = "exact",
 ) -> tuple[np.ndarray, float]:
     """The ranking of a list that maximises `sum_j v_j s[r_j] + C (1 − AP(r))`, and that maximum.
 
     `scores` and `labels` (1: relevant) are `[N]`; `weights` are the v, `[N]`, at least 0 and
     not increasing, 1 / j by default. The ranking holds the candidates' numbers, best first.
     `exact` is a dynamic programme, O(P (N − P)); `greedy` is the paper's bottom-up search,
-    O(N log N), which may miss the maximum; `enumerate` tries all binomial(N, P) interleavings.
-    Of equally good rankings the one with the positives lower is taken. A list without
-    positives, or without negatives, is sorted by score: its loss is always 0.
+    O(N log N), which may miss the maximum.
 
     Raises `QaselError` for scores that are not finite, labels that are not 0 or 1, lengths
-    that differ, weights that rise or are negative, a negative C, an unknown method, or more
-    than twenty million interleavings to try.
+    that differ, weights that rise or are negative, a negative C or an unknown method.
     """
     s, y = np.asarray(scores, dtype=np.float64), np.asarray(labels)
     if s.ndim != 1 or y.shape != s.shape:
@@ -205,9 +155,6 @@ def most_violating(
         raise QaselError(f"C must be at least 0, got {C}")
     if method not in METHODS:
         raise QaselError(f"unknown method {method!r}; known: {', '.join(METHODS)}")
-    count = math.comb(len(s), int(positive.sum()))
-    if method == "enumerate" and count > MOST:
-        raise QaselError(f"{count:,} interleavings are too many to try; use method='exact'")
     ranking, objective = METHODS[method](s, positive, v, float(C))
     return ranking, float(objective)
 
@@ -235,12 +182,12 @@ def ranking_of(scores, positive, scale, search):  # pragma: no cover
 
 @njit(cache=True, parallel=True)
 def position_weights(scores, positive, first, search, top):  # pragma: no cover
-    """The weight of each candidate's position in the ranking that a search finds for its list.
+    """The weight of each candidate's position in the ranking that a search (C = 1) finds, `[T]`,
+    and 1 − AP of the rankings, `[Q]`.
 
     Q lists with T candidates lie one after the other: `scores` and `positive` are `[T]`, `first`
-    `[Q + 1]` is where lists begin (and the last ends). The search has C = 1. With `top`, only the
-    first P positions have a weight (P: positives of the list), to keep positives and negatives in
-    balance (section 4.1). Returns the weights `[T]` and 1 − AP of the rankings `[Q]`.
+    `[Q + 1]` is where lists begin (and the last ends). With `top`, only the first P positions have
+    a weight (P: positives of the list), to keep both kinds in balance (section 4.1).
     """
     weights = np.zeros(len(scores))
     losses = np.zeros(len(first) - 1)
@@ -258,11 +205,11 @@ def position_weights(scores, positive, first, search, top):  # pragma: no cover
 def structured_hinge(
     scores: np.ndarray, positive: np.ndarray, first: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Objective of the most violating ranking less that of the best correct one, per list.
+    """Objective of the most violating ranking less that of the best correct one, `[Q]`, and its
+    gradient with respect to the scores, `[T]`.
 
     The structured hinge loss that bounds 1 − AP from above, with C = 1 and harmonic weights.
-    Arguments as in `position_weights`. Returns its values `[Q]` and its gradient with respect to
-    the scores `[T]`: a candidate's weight in the one ranking less that in the other.
+    Arguments as in `position_weights`.
     """
     violating, losses = position_weights(scores, positive, first, EXACT, False)
     correct, _ = position_weights(scores, positive, first, CORRECT, False)

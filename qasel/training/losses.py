@@ -1,8 +1,7 @@
 """Ranking losses over padded lists `[questions, candidates]`, and networks with several of them.
 
-The point, pair and list losses are those of Gao et al. 2020, whose equations are cited. All return
-a mean over the questions of the batch. `labels` are 0 or 1 (0 at padding), `mask` is true where
-there is a candidate. Padding never counts. To add a loss, write it here and name it in `LOSSES`.
+The point, pair and list losses are those of Gao et al. 2020. All return a mean over the questions
+of the batch. `labels` are 0 or 1 (0 at padding), `mask` is true where there is a candidate.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -13,15 +12,13 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from qasel.errors import QaselError
 from qasel.training.loss_augmented import structured_hinge
 
 
 def point_loss(scores: Tensor, labels: Tensor, mask: Tensor, **_: Any) -> Tensor:
     """Cross entropy of each candidate's label, averaged over its list (equation 6).
 
-    `scores` are log odds: the softmax over two classes depends on nothing but
-    the difference of their two scores.
+    `scores` are log odds: the difference of the two classes' scores is all that a softmax reads.
     """
     loss = F.binary_cross_entropy_with_logits(scores, labels, reduction="none")
     return ((loss * mask).sum(1) / mask.sum(1)).mean()
@@ -32,10 +29,9 @@ def pair_loss(
 ) -> Tensor:
     """Hinge loss of positive against negative candidates (equation 8).
 
-    `pairs="all"`: every positive against every negative, scores squashed by a
-    sigmoid (the paper's choice on WikiQA). `pairs="hardest"`: every positive
-    against the negative with the highest score (on TREC-QA). A list without
-    both kinds has no pairs and adds 0.
+    `pairs="all"`: every positive against every negative, scores squashed by a sigmoid (the paper's
+    choice on WikiQA). `pairs="hardest"`: every positive against the negative with the highest
+    score (on TREC-QA). A list without both kinds has no pairs and adds 0.
     """
     positive = mask & (labels > 0.5)
     negative = mask & (labels <= 0.5)
@@ -55,12 +51,11 @@ def pair_loss(
 def list_loss(
     scores: Tensor, labels: Tensor, mask: Tensor, mean: str = "batch", **_: Any
 ) -> Tensor:
-    """KL from the normalised labels to the softmax of the scores (equation 9).
+    """KL(Y || p) of the normalised labels Y and the softmax p of the scores (equation 9).
 
-    The printed order KL(p || Y) is infinite wherever a label is 0; this is KL(Y || p).
-    `mean="list"` divides each list's KL by its own length, as printed, so that long lists count
-    least; `mean="batch"` by the mean length in the batch, so that all count alike; `mean="none"`
-    does not divide. A list without a positive has no target and adds 0.
+    The printed order KL(p || Y) is infinite wherever a label is 0. `mean="list"` divides each
+    list's KL by its own length, as printed; `mean="batch"` by the mean length in the batch, so that
+    all lists count alike; `mean="none"` does not divide. A list without a positive adds 0.
     """
     log_p = F.log_softmax(scores.masked_fill(~mask, -torch.inf), dim=1)
     target = labels / labels.sum(1, keepdim=True).clamp(min=1)
@@ -76,18 +71,14 @@ def list_loss(
 def ap_loss(scores: Tensor, labels: Tensor, mask: Tensor, **_: Any) -> Tensor:
     """Structured hinge loss of 1 − AP, the most violating ranking found exactly.
 
-    The objective of Haponchyk and Moschitti (equation 4, position weights 1 / j) with the
-    network's scores in place of a linear model's: what they name as future work. Its C is 1,
-    as the network may scale its scores at will. A list without both kinds adds 0.
+    Equation 4 of Haponchyk and Moschitti (position weights 1 / j, C = 1) with a network's scores,
+    which they name as future work. A list without both kinds adds 0.
     """
     real = scores[mask]
     counts = mask.sum(1)
     first = torch.cat([counts.new_zeros(1), counts.cumsum(0)])
-    values, gradient = structured_hinge(
-        real.detach().double().cpu().numpy(),
-        (labels[mask] > 0.5).cpu().numpy(),
-        first.cpu().numpy(),
-    )
+    parts = (real.detach().double(), labels[mask] > 0.5, first)
+    values, gradient = structured_hinge(*(part.cpu().numpy() for part in parts))
     # A function with this value and this gradient: the rankings are constants to autograd.
     moved = (real * torch.from_numpy(gradient).to(real)).sum()
     total = moved - moved.detach() + float(values.sum())
@@ -95,21 +86,16 @@ def ap_loss(scores: Tensor, labels: Tensor, mask: Tensor, **_: Any) -> Tensor:
 
 
 LOSSES: dict[str, Callable[..., Tensor]] = {
-    "point": point_loss,
-    "pair": pair_loss,
-    "list": list_loss,
-    "ap": ap_loss,
-}
+    "point": point_loss, "pair": pair_loss, "list": list_loss, "ap": ap_loss,
+}  # fmt: skip
 LEVELS = ("point", "pair", "list")
 """The levels of ranking of Gao et al. 2020."""
 
 
 @dataclass(frozen=True)
 class Head:
-    """A ranking level: its `name`, the `loss` that trains it, and the heads it `reads`.
-
-    A head has features r of its own; its enhanced features r̂ put those of the heads that it
-    reads before its own (Gao et al. 2020, equations 11-15).
+    """A ranking level: its `name`, the `loss` that trains it, and the heads it `reads`, whose
+    features its enhanced ones put before its own (Gao et al. 2020, equations 11-15).
     """
 
     name: str
@@ -123,18 +109,6 @@ class Scheme:
 
     heads: tuple[Head, ...]
     ranks: str
-
-    def __post_init__(self) -> None:
-        earlier: set[str] = set()
-        for head in self.heads:
-            if head.loss not in LOSSES:
-                known = ", ".join(LOSSES)
-                raise QaselError(f"head {head.name!r}: unknown loss {head.loss!r}; known: {known}")
-            if not set(head.reads) <= earlier:
-                raise QaselError(f"head {head.name!r} reads a head that does not come before it")
-            earlier.add(head.name)
-        if self.ranks not in earlier:
-            raise QaselError(f"no head {self.ranks!r} to rank with")
 
     def sources(self, name: str) -> tuple[str, ...]:
         """The heads whose features make up r̂ of head `name`, its own last."""

@@ -22,7 +22,7 @@ from qasel.training import checkpoint
 from qasel.training.batching import Batch, EncodedSplit, PairedSplit, Tile
 from qasel.training.devices import seed_all
 from qasel.training.recipe import Recipe, of_this_version, read_recipe, recipe_from, write_recipe
-from qasel.training.trainer import Schedule, TrainingData, forget, train
+from qasel.training.trainer import OnEpoch, Schedule, TrainingData, forget, train
 
 MODEL = "model.safetensors"
 RANK_BATCH, RANK_PAIRS = 60, 6_000
@@ -36,9 +36,7 @@ class RecipeRanker(ABC):
     recipe: Any  # of that type
 
     def __init__(self, recipe: Recipe, vectors: Vectors, device: torch.device | str) -> None:
-        self.recipe = recipe
-        self.vectors = vectors
-        self.device = torch.device(device)
+        self.recipe, self.vectors, self.device = recipe, vectors, torch.device(device)
 
     @abstractmethod
     def state(self) -> tuple[dict[str, Tensor], dict[str, Any]]:
@@ -57,10 +55,7 @@ class RecipeRanker(ABC):
 
     @classmethod
     def load(cls, folder: Path, vectors: Vectors, device: torch.device | str) -> Self:
-        """Read what `save` wrote; `vectors` serve words that the model has not met.
-
-        Raises `QaselError` for a folder that another version of the code wrote.
-        """
+        """Read what `save` wrote, with `vectors` for unseen words; `QaselError` if it cannot be."""
         tensors, values = checkpoint.load(Path(folder) / MODEL)
         with of_this_version(folder):
             ranker = cls(recipe_from(values["recipe"], cls.recipe_type), vectors, device)
@@ -69,16 +64,12 @@ class RecipeRanker(ABC):
 
 
 class Reference:
-    """A baseline of `qasel.rankers` as a recipe runs it; vectors and device are not used.
-
-    The recipe's `baseline` names it. Only the random one depends on the seed.
-    """
+    """The recipe's `baseline`, one of `qasel.rankers`; vectors and device are not used."""
 
     recipe_type: type[Recipe]
 
     def __init__(self, recipe: Any, vectors: Vectors, device: torch.device | str) -> None:
-        self.recipe = recipe
-        kind = BASELINES[recipe.baseline]
+        self.recipe, kind = recipe, BASELINES[recipe.baseline]
         self.ranker = kind(recipe.seed) if kind is RandomRanker else kind()
 
     def fit(self, train_split: Split, dev_split: Split, folder: Path | None = None) -> History:
@@ -102,19 +93,18 @@ class Reference:
         return found
 
 
-def by_variant(kind_of: Callable[[str], type]) -> tuple[Callable[..., Any], Callable[..., Any]]:
-    """A room's `ranker(recipe, vectors, device)` and `load(folder, vectors, device)`.
-
-    `kind_of` gives the class of a variant.
+def by_variant(kind_of: Callable[[str], Any]) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """A room's `ranker(recipe, vectors, device)` and `load(folder, vectors, device)`, by the class
+    `kind_of` a variant.
     """
 
-    def ranker(recipe: Recipe, vectors: Vectors, device: torch.device | str) -> Any:
+    def ranker(recipe: Recipe, *inputs: Any) -> Any:
         """The ranker of a recipe, untrained."""
-        return kind_of(recipe.variant)(recipe, vectors, device)
+        return kind_of(recipe.variant)(recipe, *inputs)
 
-    def load(folder: Path, vectors: Vectors, device: torch.device | str) -> Any:
+    def load(folder: Path, *inputs: Any) -> Any:
         """A ranker that was saved in a folder."""
-        return kind_of(read_recipe(folder)["variant"]).load(folder, vectors, device)  # type: ignore[attr-defined]
+        return kind_of(read_recipe(folder)["variant"]).load(folder, *inputs)
 
     return ranker, load
 
@@ -122,12 +112,11 @@ def by_variant(kind_of: Callable[[str], type]) -> tuple[Callable[..., Any], Call
 class NeuralRanker(RecipeRanker):
     """A network that scores whole lists.
 
-    Subclasses say what the network is (`build`), what it minimises (`losses`),
-    how it scores (`scores`) and for how long it learns (`schedule`). The network
-    keeps its word vectors in a parameter `vectors` `[words, size]`, row 0 for
-    padding; where the recipe has and names an `encoder`, texts are its pieces instead,
-    read in pairs (`PairedSplit`), and `vectors` is empty. If the recipe says that it is `frozen`,
-    the network does not have the encoder in it: its vectors of the pieces come with the batches.
+    Subclasses say what the network is (`build`), what it minimises (`losses`), how it scores
+    (`scores`) and for how long it learns (`schedule`). The network keeps its word vectors in a
+    parameter `vectors` `[words, size]`, row 0 for padding. If the recipe names an `encoder`, texts
+    are its pieces instead, read in pairs (`PairedSplit`), and `vectors` is empty; if the encoder
+    is `frozen`, it is no part of the network: its vectors of the pieces come with the batches.
     """
 
     rate_name: str = "learning_rate"  # the setting of the recipe that `rate` is
@@ -176,33 +165,26 @@ class NeuralRanker(RecipeRanker):
     @property
     def parameter_count(self) -> int:
         """The numbers that training sets; word vectors that stay fixed are not among them."""
-        groups = self.optimizer().param_groups
-        return sum(tensor.numel() for group in groups for tensor in group["params"])
+        return sum(x.numel() for group in self.optimizer().param_groups for x in group["params"])
 
     def fit(
         self,
         train_split: Split,
         dev_split: Split,
         folder: Path | None = None,
-        on_epoch: Callable[[list[dict[str, float]]], None] | None = None,
+        on_epoch: OnEpoch = None,
     ) -> History:
         """Train on one split, choose the epoch on the other; see `trainer.train`."""
         as_split(train_split).require_labels()
         self.prepare(train_split, as_split(dev_split))
-        data, dev_data = self.training_data(train_split), self._on_device(dev_split)
+        data, dev = self.training_data(train_split), self._on_device(dev_split)
+        place, source = Path(folder) if folder else None, f"{self.learnt_from} {self.recipe.hash}"
         with self._products():
             return train(
-                self.network,
-                self.optimizer(),
-                self.losses,
-                data,
-                lambda: evaluate(self._run(dev_data), dev_split).map,
-                self.schedule(),
-                Path(folder) if folder else None,
-                on_epoch,
-                f"{self.learnt_from} {self.recipe.hash}",
-                self.rate_name,
-            )
+                self.network, self.optimizer(), self.losses, data,
+                lambda: evaluate(self.run_of(dev, self.scores, "dev"), dev_split).map,
+                self.schedule(), place, on_epoch, source, self.rate_name,
+            )  # fmt: skip
 
     def training_data(self, split: Split) -> TrainingData:
         """What an epoch goes through: whole lists, a batch of questions at a time."""
@@ -220,9 +202,8 @@ class NeuralRanker(RecipeRanker):
     def as_stage(self, train_split: Split, dev_split: Split, folder: Path | None) -> Self:
         """This ranker trained, as a first stage of another that works in `folder`.
 
-        The stage has a folder of its own beside it, named by its recipe: all runs that start
-        from the same stage train it once. Raises `QaselError` if the stage in that folder was
-        learnt from other data or word vectors.
+        It is kept in the folder beside it that has its recipe's slug, and trained once for all runs
+        that start from it. Raises `QaselError` if the stage there was learnt from other data.
         """
         place = folder.parent / self.recipe.slug if folder else None
         if place and (place / MODEL).exists():
@@ -245,13 +226,10 @@ class NeuralRanker(RecipeRanker):
         return " ".join(known)
 
     def rank(self, split: Split) -> Run:
-        """Score every candidate of `split`; labels are not looked at.
-
-        Raises `QaselError` for a ranker that was neither trained nor loaded.
-        """
+        """Score every candidate of `split`; `QaselError` if neither trained nor loaded."""
         if not hasattr(self, "network"):
             raise QaselError(f"{self.recipe.variant}: not trained; call fit before rank")
-        return self._run(self.encode(as_split(split)))
+        return self.run_of(self.encode(as_split(split)), self.scores, self.recipe.slug)
 
     def encode(self, split: Split) -> EncodedSplit:
         """A split for the trained network; words not met before get their pre-trained vectors."""
@@ -262,17 +240,17 @@ class NeuralRanker(RecipeRanker):
 
     def pair(self, question: str, answer: str) -> Tile:
         """One pair, typed or taken from the data, as the trained network reads it."""
-        candidates = (Candidate("c", answer, None, 0),)
-        data = self.encode(Split("pair", (Question("q", question, candidates),)))
+        asked = Question("q", question, (Candidate("c", answer, None, 0),))
+        data = self.encode(Split("pair", (asked,)))
         (tile,) = data.batch(torch.tensor([0], device=self.device)).tiles
         return tile
 
     def _on_device(self, split: Split) -> EncodedSplit:
-        if not (self.encoder and self.frozen):
-            if self.encoder:
-                longest = getattr(self.recipe, "longest", None)
-                return PairedSplit(split, self.encoder, self.device, longest)
+        if not self.encoder:
             return EncodedSplit(split, self.vocabulary, self.device)
+        if not self.frozen:
+            longest = getattr(self.recipe, "longest", None)
+            return PairedSplit(split, self.encoder, self.device, longest)
         found = contextual_vectors(self.encoder, split.texts, device=self.device)
         return EncodedSplit(split, found, self.device, torch.from_numpy(found.matrix))
 
@@ -300,17 +278,14 @@ class NeuralRanker(RecipeRanker):
         with torch.inference_mode(False), torch.no_grad():
             old = self.network.vectors
             rows = old.new_zeros(len(new), old.shape[1])
-            if self.vectors.size:
-                if self.vectors.size != old.shape[1]:
-                    raise QaselError(
-                        f"word vectors {self.vectors.name!r} have {self.vectors.size} numbers each "
-                        f"now, and the model was trained with {old.shape[1]}; train it again"
-                    )
+            if (size := self.vectors.size) not in (0, old.shape[1]):
+                raise QaselError(
+                    f"word vectors {self.vectors.name!r} have {size} numbers each now, and the "
+                    f"model was trained with {old.shape[1]}; train it again"
+                )
+            if size:
                 rows += torch.from_numpy(self.vectors.of(new)).to(old)
             self.network.vectors = nn.Parameter(torch.cat([old.data, rows]), old.requires_grad)
-
-    def _run(self, data: EncodedSplit) -> Run:
-        return self.run_of(data, self.scores, self.recipe.slug)
 
     def run_of(self, data: EncodedSplit, scores: Callable[[Batch], Tensor], tag: str) -> Run:
         """A run of the scores `[questions, candidates]` that a function gives each batch."""
@@ -319,9 +294,8 @@ class NeuralRanker(RecipeRanker):
 
     @torch.inference_mode()
     def rows_of(self, data: EncodedSplit, values: Callable[[Batch], Tensor]) -> list[np.ndarray]:
-        """What a function gives each batch, `[questions, candidates, …]`, without the padding.
-
-        One float64 array `[candidates, …]` per question.
+        """What a function gives each batch, `[questions, candidates, …]`, without the padding:
+        one float64 array `[candidates, …]` per question.
         """
         rows: list[np.ndarray] = []
         for batch in data.batches(RANK_BATCH, pairs=RANK_PAIRS):

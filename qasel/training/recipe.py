@@ -21,23 +21,6 @@ from qasel.files import FilePath, write_whole
 SCALES = ("paper", "quick")
 _AXES = ("paper", "variant", "dataset", "seed")  # which run it is: options, and no settings
 _LARGEST = 1e30  # well inside float32, as optimisers divide a rate (Adam by 0.1 at first)
-_WANTED = {
-    "int_type": "a whole number",
-    "float_type": "a number such as 0.5",
-    "bool_type": "True or False",
-    "string_type": "a text",
-    "names_type": "names such as a,b",
-    "tuple_type": "numbers such as 1,2,3 (one alone: 1,)",
-}
-_LIMITS = {
-    "greater_than_equal": "must be at least {ge:g}",
-    "greater_than": "must be above {gt:g}",
-    "less_than_equal": "must be at most {le}",
-    "less_than": "must be below {lt:g}",
-    "too_short": "must name {min_length} or more",
-    "too_long": "must name no more than {max_length}",
-}
-"""pydantic's errors in the words of `qasel`: of the wrong type, and out of bounds."""
 
 Count = Annotated[int, Field(ge=1, le=2**31 - 1)]
 Natural = Annotated[int, Field(ge=0, le=2**31 - 1)]
@@ -47,10 +30,7 @@ Share = Annotated[float, Field(ge=0, lt=1)]
 
 
 def one_of(known: Collection[str]) -> BeforeValidator:
-    """Annotation of a text, or of a part of a tuple, that has to be one of some names.
-
-    `Literal` serves where the names stand with the field.
-    """
+    """Annotation of a text, or of a part of a tuple, that has to be one of some names."""
 
     def check(value: Any) -> Any:
         if value not in tuple(known):
@@ -60,38 +40,28 @@ def one_of(known: Collection[str]) -> BeforeValidator:
     return BeforeValidator(check)
 
 
-def _as_names(value: Any) -> Any:
-    """`a, b` or a list → a tuple of names."""
+def _as_tuple(value: Any) -> tuple[Any, ...]:
+    """`a, b`, a list, or one value alone → a tuple."""
     if isinstance(value, str):
-        return tuple(name for part in value.split(",") if (name := part.strip()))
-    if not isinstance(value, list | tuple):
-        raise PydanticCustomError("names_type", "")
-    return tuple(value)
-
-
-def _as_tuple(value: Any) -> Any:
-    return tuple(value) if isinstance(value, list) else value
+        value = [name for part in value.split(",") if (name := part.strip())]
+    return tuple(value) if isinstance(value, list | tuple) else (value,)
 
 
 Part = TypeVar("Part")
-Names = Annotated[tuple[Part, ...], BeforeValidator(_as_names)]
+Names = Annotated[tuple[Part, ...], BeforeValidator(_as_tuple)]
 Numbers = Annotated[tuple[Part, ...], BeforeValidator(_as_tuple)]
 
 
 class Recipe(BaseModel):
-    """What a run depends on; a paper's recipe adds its hyperparameters.
+    """What a run depends on; a paper's recipe adds its hyperparameters, at the paper's values.
 
-    The defaults of a paper's recipe are the paper's settings. Two recipes with
-    the same `hash` give the same scores on the same machine. Raises `QaselError`
+    Two recipes with the same `hash` give the same scores on the same machine. Raises `QaselError`
     for a value that a field does not take.
     """
 
     model_config = ConfigDict(frozen=True, strict=True, extra="forbid")
     added: ClassVar[Mapping[str, Any]] = {}
-    """Fields that came later → the value that stands for recipes without them.
-
-    Where a field has that value it is not written down, so older recipes keep their hash.
-    """
+    """Fields added later → the value of recipes without them, which is not written down."""
 
     paper: str
     variant: str
@@ -138,10 +108,8 @@ class Recipe(BaseModel):
         """A copy with other values; raises `QaselError` for what a recipe cannot have."""
         changed = type(self)(**(dict(self) | changes))
         if self.vectors and not changed.vectors and not getattr(changed, "encoder", ""):
-            raise QaselError(
-                "setting vectors: expected a set's name or a file; "
-                f"{self.variant} reads word vectors"
-            )
+            wanted = f"expected a set's name or a file; {self.variant} reads word vectors"
+            raise QaselError(f"setting vectors: {wanted}")
         return changed
 
     def with_defaults(self, *names: str) -> Self:
@@ -152,37 +120,28 @@ class Recipe(BaseModel):
 
 def _message(kind: type[Recipe], error: ErrorDetails) -> str:
     """A line on what pydantic found wrong with a recipe: which setting, and what it may be."""
-    (name, *part), fault, value = error["loc"] or ("",), error["type"], error["input"]
-    paper, limits = kind.model_fields["paper"].default, error.get("ctx", {})
+    name, fault, value = str((*error["loc"], "")[0]), error["type"], error["input"]
+    paper, context = kind.model_fields["paper"].default, error.get("ctx", {})
     if fault == "value_error":
-        return str(limits["error"])
+        return str(context["error"])
     if fault == "extra_forbidden":
         names = [field for field in kind.model_fields if field not in _AXES]
-        close = difflib.get_close_matches(str(name), names, n=1)
+        close = difflib.get_close_matches(name, names, n=1)
         hint = f"; did you mean {close[0]!r}?" if close else f"; known: {', '.join(names)}"
         return f"a recipe of {paper} has no setting {name!r}{hint}"
     if fault in ("unknown", "literal_error"):
-        known = limits.get("known") or ", ".join(get_args(kind.model_fields[str(name)].annotation))
+        known = context.get("known") or ", ".join(get_args(kind.model_fields[name].annotation))
         return f"unknown {name} {value!r} of {paper}; known: {known}"
-    if fault in _LIMITS:
-        wanted = _LIMITS[fault].format(**limits)
-    elif fault == "float_type" and type(value) is int:  # larger than any float
-        wanted = f"must be at most {_LARGEST}"
-    else:
-        wanted = f"expected {'numbers' if part else _WANTED.get(fault, error['msg'])}"
-    return f"setting {name}: {wanted}, got {value!r}"
+    return f"setting {name}: {error['msg'].removeprefix('Input ')}, got {value!r}"
 
 
 def usual_vectors(dataset: str) -> str:
-    """The word vectors that every paper's runs on a data set start with, so that they compare."""
+    """The word vectors that runs on a data set have unless others are named."""
     return COLLECTIONS[dataset].vectors if dataset in COLLECTIONS else "glove.6B.100d"
 
 
 def usual_protocol(dataset: str) -> str:
-    """The questions that count where a paper has no other choice: the data set's own default.
-
-    Of a folder of one's own: those with a right answer.
-    """
+    """The data set's default protocol; of a user's own folder, the questions with an answer."""
     return COLLECTIONS[dataset].default if dataset in COLLECTIONS else "answered"
 
 
@@ -197,7 +156,7 @@ def settings(assignments: Iterable[str]) -> dict[str, Any]:
 
 
 def assigned(text: str) -> tuple[str, Any]:
-    """`key=value` → the key and the value, a text where it is no Python literal."""
+    """`key=value` → the key and the value (see `literal`)."""
     key, sign, value = text.partition("=")
     if not sign:
         raise QaselError(f"{text!r} is not of the form key=value")
@@ -212,8 +171,7 @@ def literal(text: str) -> Any:
         return text
 
 
-FILE = "recipe.json"
-"""The file of a model's folder that says what it is."""
+FILE = "recipe.json"  # the file of a model's folder that says what it is
 SomeRecipe = TypeVar("SomeRecipe", bound=Recipe)
 
 
@@ -223,17 +181,14 @@ def write_recipe(folder: Path, recipe: Recipe) -> None:
 
 
 def read_recipe(folder: Path) -> dict[str, Any]:
-    """The plain values of a model's recipe; raises `OSError` or `ValueError` if they are not there.
-
-    They may be another version's: see `recipe_from`.
-    """
+    """The plain values of a model's recipe; raises `OSError` or `ValueError` if unreadable."""
     return json.loads((Path(folder) / FILE).read_text(encoding="utf-8"))
 
 
 def recipe_from(values: Mapping[str, Any], kind: type[SomeRecipe]) -> SomeRecipe:
-    """A recipe from the plain values of `as_dict`; raises `QaselError` if they do not fit.
+    """A recipe from the plain values of `as_dict`; raises `QaselError` if one is missing or wrong.
 
-    All fields have to be there: a default of today may not be what a saved model was trained with.
+    Today's default of a missing field may not be what a saved model was trained with.
     """
     plain = {**kind.added, **values}
     try:
@@ -241,9 +196,8 @@ def recipe_from(values: Mapping[str, Any], kind: type[SomeRecipe]) -> SomeRecipe
             raise QaselError(f"no {', '.join(sorted(missing))}")
         return kind(**plain)
     except QaselError as error:
-        raise QaselError(
-            f"the model's recipe is not one of this version of qasel ({error}); train it again"
-        ) from error
+        told = f"the model's recipe is not one of this version of qasel ({error})"
+        raise QaselError(f"{told}; train it again") from error
 
 
 @contextmanager
@@ -255,7 +209,5 @@ def of_this_version(folder: Path) -> Iterator[None]:
         raise
     except (LookupError, TypeError, ValueError, AttributeError, RuntimeError) as error:
         reason = textwrap.shorten(f"{type(error).__name__}: {error}", 150)
-        raise QaselError(
-            f"{folder}: the model was written by another version of qasel ({reason}); "
-            "train it again"
-        ) from error
+        told = f"{folder}: the model was written by another version of qasel ({reason})"
+        raise QaselError(f"{told}; train it again") from error

@@ -2,6 +2,7 @@
 
 import math
 import time
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass
@@ -17,15 +18,16 @@ from qasel.rankers import History
 from qasel.training import checkpoint
 from qasel.training.devices import joined, seed_all
 
-LAST = "last.safetensors"
-"""The state after the last epoch, from which a killed run goes on."""
+LAST = "last.safetensors"  # the state after the last epoch, from which a killed run goes on
+
+
+Losses = Callable[[Any], dict[str, Tensor]]
+OnEpoch = Callable[[list[dict[str, float]]], None] | None
+"""What gets the history after each epoch, if anything does (live curves)."""
 
 
 class TrainingData(Protocol):
-    """What an epoch goes through, such as an `EncodedSplit`: `len` counts its items.
-
-    A batch has the numbers of its items, `index` `[items]`; the rest is for the losses.
-    """
+    """What an epoch goes through: `len` items, in batches with their numbers, `index` `[items]`."""
 
     device: torch.device
 
@@ -33,7 +35,6 @@ class TrainingData(Protocol):
 
     def batches(self, size: int, shuffle: torch.Generator | None = None) -> Iterator[Any]:
         """Batches of `size` items, in order or shuffled by a (CPU) generator."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -41,8 +42,7 @@ class Schedule:
     """How long and how to train: `patience` epochs without a better dev MAP end it.
 
     After every `decay_every` epochs the learning rates are multiplied by `decay`. With a `warmup`
-    they change with each batch instead: up from 0 for that share of the epochs, then down to 0,
-    both in straight lines, as is usual for transformers.
+    they rise linearly from 0 for that share of the epochs, batch by batch, then fall to 0.
     """
 
     epochs: int
@@ -64,21 +64,21 @@ class Schedule:
 def train(
     network: nn.Module,
     optimizer: torch.optim.Optimizer,
-    losses: Callable[[Any], dict[str, Tensor]],
+    losses: Losses,
     data: TrainingData,
     dev_map: Callable[[], float],
     schedule: Schedule,
     folder: Path | None = None,
-    on_epoch: Callable[[list[dict[str, float]]], None] | None = None,
+    on_epoch: OnEpoch = None,
     learnt_from: str = "",
     rate_name: str = "learning_rate",
 ) -> History:
     """Train `network` in place; it ends with the weights of its best dev epoch.
 
-    `losses(batch)` gives named losses, of which `loss` is minimised; all are kept in the history
-    (means over items: questions, or pairs). With a `folder`, the state after each epoch is kept
-    there, and a run that was killed goes on from it to the same result, bit for bit. `on_epoch`
-    gets the history so far (live curves). `learnt_from` stands for the data and all settings.
+    `losses(batch)` gives named losses, of which `loss` is minimised; the history has the mean of
+    each over the items. With a `folder`, the state after each epoch is kept there, and a killed run
+    resumes from it to the same result, bit for bit. `learnt_from` is a fingerprint of the data and
+    all settings.
 
     Raises `QaselError` if the folder's state was learnt from something else, and for a loss that
     is not finite, with the advice to make the setting `rate_name` smaller.
@@ -92,10 +92,8 @@ def train(
             row = {"epoch": float(len(epochs) + 1)}
             row |= _epoch(network, optimizer, rates, losses, data, schedule, len(epochs) + 1)
             if not math.isfinite(row["loss"]):
-                raise QaselError(
-                    f"training diverged: the loss of epoch {len(epochs) + 1} is {row['loss']}; "
-                    f"try a smaller {rate_name}"
-                )
+                told = f"the loss of epoch {len(epochs) + 1} is {row['loss']}"
+                raise QaselError(f"training diverged: {told}; try a smaller {rate_name}")
             network.eval()
             row["dev_map"] = dev_map()
             row["seconds"] = time.perf_counter() - started
@@ -115,29 +113,27 @@ def forget(folder: Path) -> None:
 
 
 class _State:
-    """A training between two epochs, and in a file: network, optimiser, history, best weights.
-
-    The best epoch is that with the highest dev MAP, the earliest of equals.
-    """
+    """A training between two epochs, and in a file: network, optimiser, history, best weights."""
 
     def __init__(
-        self,
-        network: nn.Module,
-        optimizer: torch.optim.Optimizer,
-        path: Path | None,
-        learnt_from: str,
+        self, network: nn.Module, optimizer: torch.optim.Optimizer, path: Path | None, source: str
     ) -> None:
         self.network, self.optimizer = network, optimizer
-        self.path, self.learnt_from = path, learnt_from
+        self.path, self.learnt_from = path, source
         self.epochs: list[dict[str, float]] = []
-        self.best_epoch, self.best_map, self.best = 0, -1.0, network.state_dict()
+        self.best = network.state_dict()
         if path and path.exists():
             self._read(path)
 
+    @property
+    def best_epoch(self) -> int:
+        """That of the highest dev MAP, the earliest of equals; 0 before the first."""
+        values = [row["dev_map"] for row in self.epochs]
+        return values.index(max(values)) + 1 if values else 0
+
     def add(self, row: dict[str, float]) -> None:
         self.epochs.append(row)
-        if row["dev_map"] > self.best_map:
-            self.best_epoch, self.best_map = int(row["epoch"]), row["dev_map"]
+        if self.best_epoch == len(self.epochs):
             weights = self.network.state_dict()
             self.best = {name: weight.detach().clone() for name, weight in weights.items()}
         if self.path:
@@ -149,40 +145,29 @@ class _State:
         for parameter, entries in self.optimizer.state_dict()["state"].items():
             for name, value in entries.items():
                 tensors[f"optimizer.{parameter}.{name}"] = torch.as_tensor(value)
-        values = {
-            "epochs": self.epochs,
-            "best_epoch": self.best_epoch,
-            "best_dev_map": self.best_map,
-            "learnt_from": self.learnt_from,
-        }
-        checkpoint.save(path, tensors, values)
+        checkpoint.save(path, tensors, {"epochs": self.epochs, "learnt_from": self.learnt_from})
 
     def _read(self, path: Path) -> None:
         tensors, values = checkpoint.load(path)
         checkpoint.require_same(path.parent, values.get("learnt_from"), self.learnt_from)
-        parts: dict[str, dict[str, Tensor]] = {"network": {}, "best": {}, "optimizer": {}}
+        network: dict[str, Tensor] = {}
+        moments: dict[int, dict[str, Tensor]] = defaultdict(dict)
+        self.epochs, self.best = values["epochs"], {}
         for key, tensor in tensors.items():
             part, _, name = key.partition(".")
-            parts[part][name] = tensor
-        moments: dict[int, dict[str, Tensor]] = {}
-        for key, tensor in parts["optimizer"].items():
-            parameter, _, name = key.partition(".")
-            moments.setdefault(int(parameter), {})[name] = tensor
-        self.network.load_state_dict(parts["network"])
-        self.optimizer.load_state_dict({**self.optimizer.state_dict(), "state": moments})
-        self.epochs, self.best = values["epochs"], parts["best"]
-        self.best_epoch, self.best_map = values["best_epoch"], values["best_dev_map"]
+            if part == "optimizer":
+                parameter, _, name = name.partition(".")
+                moments[int(parameter)][name] = tensor
+            else:
+                (network if part == "network" else self.best)[name] = tensor
+        self.network.load_state_dict(network)
+        self.optimizer.load_state_dict({**self.optimizer.state_dict(), "state": dict(moments)})
 
 
 def _epoch(
-    network: nn.Module,
-    optimizer: torch.optim.Optimizer,
-    rates: list[float],
-    losses: Callable[[Any], dict[str, Tensor]],
-    data: TrainingData,
-    schedule: Schedule,
-    epoch: int,
-) -> dict[str, float]:
+    network: nn.Module, optimizer: torch.optim.Optimizer, rates: list[float], losses: Losses,
+    data: TrainingData, schedule: Schedule, epoch: int,
+) -> dict[str, float]:  # fmt: skip
     """One pass over the items; the mean of each loss, weighted by items."""
     seed_all(schedule.seed, epoch)
     network.train()

@@ -69,9 +69,9 @@ def test_every_row_has_a_recipe_that_differs_as_its_name_says():
     ("changes", "told"),
     [
         ({"variant": "all"}, "unknown variant"),
-        ({"widths": 0}, "widths: must be at least 1"),
+        ({"widths": 0}, "widths: should be greater than or equal to 1"),
         ({"negatives_by": "far"}, "unknown negatives_by"),
-        ({"dropout": 1.0}, "dropout: must be below 1"),
+        ({"dropout": 1.0}, "dropout: should be less than 1"),
         ({"difference": "max"}, "unknown difference"),
     ],
 )

@@ -133,11 +133,11 @@ def test_words_are_binary_trigrams_weighted_and_our_rows_read_them_otherwise():
     [
         ({"words": "some"}, "unknown words 'some' .* known: all, content"),
         ({"features": ("cosine",)}, "unknown features 'cosine'"),
-        ({"features": ()}, "features: must name 1 or more"),
+        ({"features": ()}, "features: .* at least 1 item"),
         ({"auxiliary": ("SNLI",)}, "unknown auxiliary 'SNLI' .* known: QA, FNC, NLI"),
         ({"share": 0.0}, "setting share"),
         ({"momentum": 1.0}, "setting momentum"),
-        ({"epochs": 0}, "setting epochs: must be at least 1"),
+        ({"epochs": 0}, "setting epochs: should be greater than or equal to 1"),
         ({"lstm_layers": 1}, "setting lstm_hidden: must be at least 1"),
     ],
 )

@@ -1,18 +1,15 @@
 """Paper 4's figures, claims, and what its notebook counts."""
 
-import numpy as np
-import pandas as pd
 import pytest
 from ledger_rows import ledger_row, runs_of
 
-from qasel.datasets.base import Candidate, Question, Split
 from qasel.errors import QaselError
 from qasel.papers import ROOMS
+from qasel.papers.lesson import chosen_recipes
 from qasel.papers.question_relevancy import ROOM, recipe
-from qasel.papers.question_relevancy import lesson as teaching
 from qasel.papers.question_relevancy import report as claims
 from qasel.papers.question_relevancy import report as figures
-from qasel.papers.question_relevancy.recipes import FOURTEEN, LATER_TEST, MAIN, STL, VARIANTS
+from qasel.papers.question_relevancy.recipes import LATER_TEST, MAIN, STL, VARIANTS
 from qasel.results.runs import varied
 from qasel.results.tables import beside, comparison, spelled
 
@@ -83,7 +80,7 @@ def test_figures_of_what_was_run():
     assert 0 < low < 0.4 < 1 < high < 1.1  # shares to scale
     grid = found[f"{PAPER}-hyperparameters"].axes
     titles = [axes.get_xlabel() for axes in grid]
-    assert titles == ["pairs a batch", "learning rate", "momentum"]
+    assert titles == ["pairs per batch", "learning rate", "momentum"]
     assert [axes.get_xscale() for axes in grid] == ["linear", "log", "linear"]
     dots = found[f"{PAPER}-table-3"].axes[0].get_lines()[1::2]
     assert len({line.get_color() for line in dots}) == 1  # one system
@@ -127,40 +124,14 @@ def test_one_distance_left_out():
     assert table.loc["cosine unigram", "verdict"] == "not run"
 
 
-LISTS = Split(
-    "dev",
-    (
-        Question(
-            "a",
-            "red cat",
-            (Candidate("a0", "red dog", 0, 1), Candidate("a1", "a red cat", 1, 0)),
-        ),
-        Question("b", "blue bird", (Candidate("b0", "green", 0, 0), Candidate("b1", "x", 0, 1))),
-    ),
-)
-
-
-def test_the_ceiling_counts_lists_without_anything_relevant():
-    assert teaching.ceiling(LISTS) == 0.5
-
-
-def test_a_distance_alone_ranks_near_first_and_jaccard_large_first():
-    table = pd.DataFrame(np.ones((4, 14)), columns=FOURTEEN)
-    table.iloc[1, 0] = 0.5  # cosine embedding: the relevant one is nearer
-    table.iloc[1, 13] = 0.5  # jaccard trigram: less alike than the other
-    found = teaching.alone(LISTS, table)
-    assert found["cosine embedding"] == pytest.approx(0.5)
-    assert found["jaccard trigram"] == pytest.approx(0.25)
-
-
 def test_the_notebooks_parameters():
-    made = teaching.chosen_recipes(
-        "STL-MLP,MTL-MLP (QA)", "sample", scale="quick", seed=3, settings="words=all"
+    made = chosen_recipes(
+        PAPER, "STL-MLP,MTL-MLP (QA)", "sample", scale="quick", seed=3, settings="words=all"
     )
     assert list(made) == ["STL-MLP", "MTL-MLP (QA)"]
     assert {(r.seed, r.words, r.protocol) for r in made.values()} == {(3, "all", "related")}
     with_commas = "STL-MLP, Unigrams,STL-MLP,  MTL-MLP (QA), tf-idf"
-    made = teaching.chosen_recipes(with_commas, "sample", scale="quick", seed=0)
+    made = chosen_recipes(PAPER, with_commas, "sample", scale="quick", seed=0)
     assert list(made) == ["STL-MLP, Unigrams", "STL-MLP", "MTL-MLP (QA), tf-idf"]
     with pytest.raises(QaselError, match="unknown variant"):
-        teaching.chosen_recipes("STL", "sample", scale="quick", seed=0)
+        chosen_recipes(PAPER, "STL", "sample", scale="quick", seed=0)

@@ -11,7 +11,6 @@ from qasel.errors import QaselError
 from qasel.locations import results_dir
 from qasel.papers import ROOMS
 from qasel.papers.hierarchical_ranking import SCHEMES, recipe
-from qasel.training.losses import Head, Scheme
 from qasel.training.recipe import Recipe, literal, recipe_from, settings
 
 
@@ -55,6 +54,7 @@ def test_values_from_the_command_line():
         **settings(["hidden=20", "dropout=0", "kernels=[1,2]", "pairs=hardest"])
     )
     assert (changed.hidden, changed.dropout, changed.kernels) == (20, 0.0, (1, 2))
+    assert changed.change(kernels=3).kernels == (3,)
     assert changed.pairs == "hardest"
 
 
@@ -78,18 +78,17 @@ def test_a_setting_given_twice_is_refused():
     ("assignment", "message"),
     [
         ("hiden=3", "did you mean 'hidden'"),
-        ("hidden=many", "expected a whole number"),
-        ("hidden=2.5", "expected a whole number"),
-        ("hidden=True", "expected a whole number"),
-        ("margin=0,5", "expected a number such as 0.5"),
+        ("hidden=many", "should be a valid integer"),
+        ("hidden=2.5", "should be a valid integer"),
+        ("hidden=True", "should be a valid integer"),
+        ("margin=0,5", "should be a valid number"),
         ("vectors=", "reads word vectors"),
-        ("kernels=3", "one alone: 1,"),
         ("hidden", "key=value"),
         ("pairs=some", "known: all, hardest"),
         ("list_mean=mean", "known: batch, list, none"),
         ("scale=huge", "known: paper, quick"),
         ("variant=PRI", "unknown variant"),
-        ("batch=0", "at least 1"),
+        ("batch=0", "greater than or equal to 1"),
         ("dropout=1.0", "dropout"),
         ("kernels=[0]", "kernels"),
     ],
@@ -102,32 +101,32 @@ def test_bad_settings_are_refused(assignment, message):
 @pytest.mark.parametrize(
     ("name", "assignment", "message"),
     [
-        ("hierarchical-ranking", "learning_rate=-1", "at least 0"),
-        ("hierarchical-ranking", "learning_rate=1e999", "at most 1e"),
-        ("hierarchical-ranking", f"learning_rate={10**400}", "at most 1e"),
-        ("hierarchical-ranking", "vectors_rate=1e39", "vectors_rate: .* at most 1e"),
+        ("hierarchical-ranking", "learning_rate=-1", "greater than or equal to 0"),
+        ("hierarchical-ranking", "learning_rate=1e999", "less than or equal to 1"),
+        ("hierarchical-ranking", f"learning_rate={10**400}", "learning_rate"),
+        ("hierarchical-ranking", "vectors_rate=1e39", "vectors_rate: .* less than or equal to 1"),
         ("hierarchical-ranking", "vectors_rate=-1e-5", "vectors_rate"),
         ("hierarchical-ranking", "point_weight=-1", "point_weight"),
         ("hierarchical-ranking", "k_max=-1", "k_max"),
         ("hierarchical-ranking", "seed=-1", "seed"),
-        ("hierarchical-ranking", "kernels=('a',)", "expected numbers, got 'a'"),
+        ("hierarchical-ranking", "kernels=('a',)", "should be a valid integer, got 'a'"),
         ("latent-structured", "dropout=1.5", "dropout"),
         ("latent-structured", "patience=0", "patience"),
         ("latent-structured", "overlap=-1", "overlap"),
         ("latent-structured", "cut=-1", "cut"),
-        ("latent-structured", "costs=('a',)", "expected numbers, got 'a'"),
+        ("latent-structured", "costs=('a',)", "should be a valid number, got 'a'"),
         ("latent-structured", "costs=(1e999,)", "costs"),
         ("ms-ranker", "agent_rate=-1", "agent_rate"),
-        ("ms-ranker", "no_change=-1e999", "no_change: must be at least -1e.* got -inf"),
+        ("ms-ranker", "no_change=-1e999", "no_change: should be greater than .* got -inf"),
         ("question-relevancy", "auxiliary_weight=-1", "auxiliary_weight"),
         ("question-relevancy", "lstm_layers=-1", "lstm_layers"),
         ("question-relevancy", "auxiliary=[['QA']]", "unknown auxiliary"),
-        ("question-relevancy", "auxiliary=5", "auxiliary: expected names such as a,b, got 5"),
+        ("question-relevancy", "auxiliary=5", "unknown auxiliary 5"),
         ("question-relevancy", "features=cosine", "unknown features 'cosine'"),
         ("ap-mpcnn", "decay=-1", "decay"),
         ("ap-mpcnn", "margin=-1", "margin"),
-        ("yardsticks", "weights=('a',1,1)", "expected numbers, got 'a'"),
-        ("yardsticks", "weights=(True,1,1)", "expected numbers, got True"),
+        ("yardsticks", "weights=('a',1,1)", "should be a valid number, got 'a'"),
+        ("yardsticks", "weights=(True,1,1)", "should be a valid number, got True"),
         ("yardsticks", "weight_decay=-1", "weight_decay"),
         ("yardsticks", "cut=-2", "cut"),
     ],
@@ -154,7 +153,7 @@ def test_what_is_no_literal_is_a_text(text):
         (lambda values: values.pop("margin"), r"no margin\); train it again"),
         (lambda values: values.update(new=1), "'new'"),
         (lambda values: values.update(variant="gone"), "unknown variant 'gone'"),
-        (lambda values: values.update(epochs="ten"), "epochs: expected a whole number, got 'ten'"),
+        (lambda values: values.update(epochs="ten"), "epochs: should be a valid integer"),
     ],
 )
 def test_a_saved_recipe_of_another_version_is_refused(change, message):
@@ -181,13 +180,6 @@ def test_schemes_are_those_of_the_paper():
     assert sources["PRI(list)"]["pair"] == ("point", "pair")
     assert sources["PRI(point)"]["point"] == ("list", "pair", "point")  # equation 15
     assert [head.loss for head in SCHEMES["PRI(all list)"].heads] == ["list"] * 3
-
-
-def test_a_head_has_a_known_loss_and_reads_earlier_heads_only():
-    with pytest.raises(QaselError, match=r"unknown loss 'lambda'; known: point, pair, list, ap"):
-        Scheme((Head("list", "lambda"),), "list")
-    with pytest.raises(QaselError, match="does not come before it"):
-        Scheme((Head("list", "list", ("pair",)), Head("pair", "pair")), "list")
 
 
 def test_a_field_that_came_later_changes_no_older_recipe():

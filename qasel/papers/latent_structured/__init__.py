@@ -10,19 +10,11 @@ from qasel.training.loss_augmented import most_violating
 from qasel.training.neural import by_variant
 
 __all__ = [
-    "MAIN",
-    "ROOM",
-    "VARIANTS",
-    "PairCNN",
-    "StructuredRanker",
-    "load",
-    "most_violating",
-    "ranker",
+    "MAIN", "ROOM", "VARIANTS", "PairCNN", "StructuredRanker", "load", "most_violating", "ranker",
     "recipe",
-]
+]  # fmt: skip
 
 ranker, load = by_variant(lambda variant: PairCNN if variant == CNN else StructuredRanker)
-
 
 ROOM = Room(
     name="latent-structured",

@@ -16,9 +16,8 @@ from qasel.training.trainer import Schedule
 class PairNetwork(nn.Module):
     """Two sentence encoders, and a hidden layer over both sentences' vectors.
 
-    Each word vector is followed by a learnt embedding of whether the word also occurs in the
-    other sentence (Severyn and Moschitti 2016): without it neither encoder sees anything of the
-    other sentence. The convolution is wide, as theirs.
+    Each word vector is followed by a learnt embedding of whether the word is in the other sentence
+    too (Severyn and Moschitti 2016): all that an encoder sees of it. The convolution is wide.
     """
 
     def __init__(self, vectors: Tensor, recipe: StructuredRecipe) -> None:
@@ -44,9 +43,8 @@ class PairNetwork(nn.Module):
     def _of_tile(self, tile: Tile) -> Tensor:
         numbers = tile.question[tile.question_of]
         real = tile.real_question[tile.question_of]
-        same = (numbers[:, :, None] == tile.answer[:, None, :]) & (
-            real[:, :, None] & tile.real_answer[:, None, :]
-        )
+        both = real[:, :, None] & tile.real_answer[:, None, :]
+        same = both & (numbers[:, :, None] == tile.answer[:, None, :])
         words = self._words(numbers, same.any(2), real)
         question = self.question(words, tile.question_length[tile.question_of])
         words = self._words(tile.answer, same.any(1), tile.real_answer)
@@ -88,6 +86,5 @@ class PairCNN(NeuralRanker):
 
     def vectors_of(self, split: Split) -> list[np.ndarray]:
         """Question and passage vectors, float64 `[candidates, 2 · filters]` per question."""
-        return self.rows_of(
-            self.encode(split), lambda batch: batch.as_lists(self.network.sentences(batch))
-        )
+        sentences = self.network.sentences
+        return self.rows_of(self.encode(split), lambda batch: batch.as_lists(sentences(batch)))

@@ -18,19 +18,17 @@ HIGHEST, MOST_C = 3.0, 5.0
 class ViolatingExplorer(Explorer):
     """A list with sliders for its scores and C: what violates AP most, exactly and by greedy.
 
-    `scores` and `labels` (1: right, 0: wrong) of 2 to 8 candidates are the list at the start.
-    The slider `step` shows both searches after so many ranks: the exact path from the top, the
-    greedy one from the bottom. Raises `QaselError` for a list or a C that does not fit.
+    `scores` (−3 to 3) and `labels` (1: right) of 2 to 8 candidates are the list at the start, C is
+    0 to 5. The slider `step` shows both searches after so many ranks: the exact path from the top,
+    the greedy one from the bottom. Raises `QaselError` for a list or a C that does not fit.
     """
 
     def __init__(self, scores: Sequence[float], labels: Sequence[int], C: float = 1.0) -> None:
         size = len(scores)
-        if not 2 <= size <= 8:
-            raise QaselError(f"a list of 2 to 8 candidates is needed, not {size}")
-        if size != len(labels):
-            raise QaselError("as many labels as scores are needed")
+        if not 2 <= size <= 8 or size != len(labels):
+            raise QaselError("needed is a list of 2 to 8 candidates, with as many labels as scores")
         within = all(abs(score) <= HIGHEST for score in scores) and 0 <= C <= MOST_C
-        if not (within and all(label in (0, 1) for label in labels)):
+        if not (within and set(labels) <= {0, 1}):
             raise QaselError("needed are scores from −3 to 3, labels 0 or 1, and C from 0 to 5")
         self.labels = [int(label) for label in labels]
         named = zip(scores, names_of(labels), strict=True)
@@ -46,20 +44,15 @@ class ViolatingExplorer(Explorer):
         scores, labels, C = [slider.value for slider in self.scores], self.labels, self.C.value
         if len(set(labels)) == 1:
             kind = "right, so AP is 1" if labels[0] else "wrong, so no AP is lost"
-            return (
-                "<p><b>There is nothing to violate:</b> every candidate is "
-                f"{kind} whatever the order.</p>"
-            )
+            return f"<p><b>There is nothing to violate</b>: every candidate is {kind}.</p>"
+        case = scores, labels, C
         exact, highest = most_violating(scores, labels, C=C)
         greedy, objective = most_violating(scores, labels, C=C, method="greedy")
-        case = scores, labels, C
         s, y = np.array(scores), np.array(labels) == 1
         best, _ = grid(s, *stacks(s, y), harmonic(len(s)), C)
         left = lost_at(best, places(greedy, *case))
-        figure = svg.of_figure(
-            grid_figure(*case, self.step.value),
-            "Best objectives: " + "; ".join(" ".join(f"{x:.2f}" for x in row) for row in best.T),
-        )
+        alt = "; ".join(" ".join(f"{x:.2f}" for x in row) for row in best.T)
+        figure = svg.of_figure(grid_figure(*case, self.step.value), f"Best objectives: {alt}")
         return (
             self._verdict(left, greedy, highest - objective, list(exact) == list(greedy))
             + self._ranks(places(exact, *case), places(greedy, *case), greedy_steps(*case))
@@ -113,17 +106,13 @@ class ViolatingExplorer(Explorer):
 def lost_at(best: np.ndarray, filled: pd.DataFrame) -> int | None:
     """The lowest rank whose filling, from the bottom up, puts the optimum out of reach.
 
-    `best` is the grid of the dynamic programme, `filled` a ranking as `places` tells it.
+    `best` is the grid of the dynamic programme, `filled` a ranking as a table of `places`.
     """
-    p, n = (size - 1 for size in best.shape)
-    below = 0.0
-    for rank, line in filled.iloc[::-1].iterrows():
-        below += line["v · score"] + line["prize"]
-        right = line["candidate"].endswith("✓")
-        p, n = p - right, n - (not right)
-        if best[p, n] + below < best[-1, -1] - 1e-9:
-            return rank
-    return None
+    right = filled["candidate"].str.endswith("✓").to_numpy()
+    above = right.cumsum() - right, (~right).cumsum() - ~right  # this rank: state (p, n)
+    worth = filled["v · score"] + filled["prize"]
+    reached = best[above] + worth[::-1].cumsum()[::-1]
+    return max(filled.index[reached < best[-1, -1] - 1e-9], default=None)
 
 
 def _slider(value: float, low: float, high: float, name: str) -> widgets.FloatSlider:

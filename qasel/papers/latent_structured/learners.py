@@ -22,7 +22,7 @@ from numba import njit, prange
 from scipy import sparse
 from sklearn.svm import SVC
 
-from qasel.datasets.base import Split
+from qasel.datasets.base import Question, Split
 from qasel.errors import QaselError
 from qasel.training.loss_augmented import (
     CORRECT,
@@ -50,17 +50,7 @@ class Lists:
 
     @classmethod
     def of(cls, split: Split, features: Sequence[np.ndarray]) -> "Lists":
-        """From a labelled split and one array `[candidates, d]` per question.
-
-        Raises `QaselError`, naming the question, for a feature that is not finite.
-        """
-        for question, rows in zip(split, features, strict=True):
-            if not np.isfinite(rows).all():
-                at, column = np.argwhere(~np.isfinite(rows))[0]
-                raise QaselError(
-                    f"{split.name}: question {question.id!r}, candidate "
-                    f"{question.candidates[at].id!r}: feature {column} is {rows[at, column]}"
-                )
+        """From a labelled split and one array `[candidates, d]` per question."""
         return cls(
             np.ascontiguousarray(np.concatenate(features), dtype=np.float64),
             np.concatenate([question.labels == 1 for question in split]),
@@ -86,12 +76,17 @@ def first_candidates(split: Split, count: int | None) -> Split:
     The paper cuts lists to ten without saying how. The first ten of each TREC-QA training list
     leave 974 mixed lists where the paper counts 970; ten drawn at random leave 890.
     """
-    kept = []
-    for question in split:
+
+    def cut(question: Question) -> Question:
         places = sorted(candidate.place for candidate in question.candidates)[:count]
         chosen = tuple(c for c in question.candidates if c.place in places)
-        kept.append(replace(question, candidates=chosen))
-    return Split(split.name, tuple(question for question in kept if question.mixed))
+        return replace(question, candidates=chosen)
+
+    return Split(split.name, tuple(kept for kept in map(cut, split) if kept.mixed))
+
+
+DevMap = Callable[[np.ndarray], float]
+"""Weights `[d]` of a linear model → its MAP on dev."""
 
 
 @dataclass(frozen=True)
@@ -105,26 +100,19 @@ class Learnt:
 
 
 def perceptron(
-    train: Lists,
-    dev_map: Callable[[np.ndarray], float],
-    *,
-    search: str,
-    C: float,
-    epochs: int,
-    seed: int,
+    train: Lists, dev_map: DevMap, *, search: str, C: float, epochs: int, seed: int
 ) -> Learnt:
     """Algorithm 1: weights averaged over all steps up to the epoch of the highest dev MAP.
 
-    The order of the lists is drawn anew for each epoch from the seed; the paper does not name
-    one. Plain LSP (search "none") has no loss, so its C changes nothing.
+    The order of the lists, of which the paper says nothing, is drawn anew in each epoch from the
+    seed. Plain LSP (search "none") has no loss, so its C changes nothing.
     """
-    size = train.features.shape[1]
-    weights, total = np.zeros(size), np.zeros(size)
+    weights, total = np.zeros((2, train.features.shape[1]))
+    lists = train.features, train.positive, train.first
     rows: list[dict[str, float]] = []
     best = Learnt(total, rows, 0, -1.0)
     for number in range(1, epochs + 1):
         order = np.random.default_rng([seed, number]).permutation(len(train))
-        lists = train.features, train.positive, train.first
         updates = one_epoch(*lists, order, C, SEARCHES[search], weights, total)
         mean = total / (number * len(train))
         score = dev_map(mean)
@@ -136,10 +124,8 @@ def perceptron(
 
 @njit(cache=True)
 def one_epoch(features, positive, first, order, scale, search, weights, total):  # pragma: no cover
-    """A pass over the lists in this order; returns the number of updates.
-
-    `weights` `[d]` are the model's, `total` `[d]` their sum over all steps so far, both changed
-    in place.
+    """A pass over the lists in this order, which changes `weights` `[d]` and `total` `[d]`, their
+    sum over all steps so far, in place; returns the number of updates.
     """
     updates = 0
     for q in order:
@@ -157,25 +143,20 @@ def one_epoch(features, positive, first, order, scale, search, weights, total): 
     return updates
 
 
-CUTS = 1000
-"""Cuts after which a solution is taken as it is, with a warning."""
-IDLE = 30
-"""Solutions in a row to which a cut adds nothing before it is dropped (as in SVM-struct)."""
+CUTS = 1000  # cuts after which a solution is taken as it is, with a warning
+IDLE = 30  # solutions in a row to which a cut adds nothing before it is dropped (as in SVM-struct)
 RIDGE = 1e-12
 """Of the largest diagonal entry, added to the quadratic form: cuts may be linearly dependent."""
-EPSILON = 1e-3
-"""Precision of the cutting planes, in units of the loss (1 − AP)."""
-ROUNDS = 50
-"""Rounds of CCCP at most; it ends by itself long before."""
-FAR = 1e9
-"""A score that no loss outweighs."""
+EPSILON = 1e-3  # precision of the cutting planes, in units of the loss (1 − AP)
+ROUNDS = 50  # rounds of CCCP at most; it ends by itself long before
+FAR = 1e9  # A score that no loss outweighs
 
 
 class Cuts:
     """The rankings found so far, as means over lists: features Psi(r̂) `[cuts, d]` and losses.
 
-    A ranking makes a valid cut whatever the correct rankings are, so cuts are kept when those
-    change. `idle` counts the solutions since a cut was last of use.
+    A cut stays valid when the correct rankings change. `idle` counts the solutions since a cut
+    was last of use.
     """
 
     def __init__(self, size: int) -> None:
@@ -186,8 +167,7 @@ class Cuts:
     def add(self, features: np.ndarray, loss: float) -> None:
         """One more cut."""
         self.features = np.vstack([self.features, features])
-        self.losses = np.append(self.losses, loss)
-        self.idle = np.append(self.idle, 0)
+        self.losses, self.idle = np.append(self.losses, loss), np.append(self.idle, 0)
 
     def solve(self, correct: np.ndarray, scale: float) -> tuple[np.ndarray, float]:
         """Weights `[d]` and slack that minimise `|w|²/2 + scale · slack` under the cuts.
@@ -214,8 +194,7 @@ class Cuts:
         # The programme stays small: cuts that no solution has used for long are dropped.
         self.idle = np.where(solution > 1e-8, 0, self.idle + 1)
         kept = self.idle <= IDLE
-        self.features, self.losses = self.features[kept], losses[kept]
-        self.idle = self.idle[kept]
+        self.features, self.losses, self.idle = self.features[kept], losses[kept], self.idle[kept]
         return weights, slack
 
 
@@ -228,9 +207,8 @@ def structural_svm(
 ) -> tuple[np.ndarray, float]:
     """The convex problem: add the worst cut until none is violated by more than epsilon.
 
-    `find` maps weights to Psi of the most violating rankings `[d]` and their loss, both means
-    over lists. Returns the weights `[d]` and the objective. `scale` multiplies the slack;
-    `epsilon` is in units of the loss, 0..1.
+    `find` maps weights to Psi of the most violating rankings `[d]` and their loss, both means over
+    lists; `scale` multiplies the slack. Returns the weights `[d]` and the objective.
     """
     weights, slack = np.zeros_like(correct), 0.0
     if len(cuts.losses):
@@ -247,9 +225,7 @@ def structural_svm(
     return weights, 0.5 * float(weights @ weights) + scale * slack
 
 
-def large_margin(
-    train: Lists, dev_map: Callable[[np.ndarray], float], *, search: str, C: float
-) -> Learnt:
+def large_margin(train: Lists, dev_map: DevMap, *, search: str, C: float) -> Learnt:
     """The structured hinge with a regulariser (equation 4), by CCCP (Yu and Joachims 2009).
 
     C weighs the mean slack. Each round fixes the correct rankings that are best under the present
@@ -278,14 +254,8 @@ def large_margin(
     rows: list[dict[str, float]] = []
     for number in range(1, ROUNDS + 1):
         weights, objective = structural_svm(cuts, correct(weights), find, C)
-        rows.append(
-            {
-                "epoch": float(number),
-                "objective": objective / C,
-                "cuts": float(len(cuts.losses)),
-                "dev_map": dev_map(weights),
-            }
-        )
+        row = {"epoch": float(number), "objective": objective / C, "cuts": float(len(cuts.losses))}
+        rows.append(row | {"dev_map": dev_map(weights)})
         if before - objective < C * EPSILON:
             break
         before = objective
@@ -296,10 +266,9 @@ def large_margin(
 def yue_rankings(scores, positive, first):  # pragma: no cover
     """The exact search of Yue et al. (2007, section 3.3): coefficients `[T]` and losses `[Q]`.
 
-    The feature vector is the sum of f_i − f_j over pairs of a positive i and a negative j, with
-    a minus where j stands above i, over their number P · N. By falling score the negatives find,
-    one after the other and independently, the positive above which they do most harm. A list
-    without positives or without negatives has no pairs.
+    The feature vector is the mean of f_i − f_j over pairs of a positive i and a negative j, with
+    a minus where j stands above i. By falling score each negative finds, independently, the
+    positive above which it does most harm. A list of one kind has no pairs.
     """
     coefficients = np.zeros(len(scores))
     losses = np.zeros(len(first) - 1)
@@ -342,9 +311,8 @@ class KernelSvm:
     def fit(cls, train: Lists, degree: int) -> "KernelSvm":
         """Pairs as instances, kernel K(x, y) = (x · y + 1)^degree, C = 1 / mean of K(x, x).
 
-        The paper names no C. This one is the default of SVM-light, in which the authors' group
-        writes its kernels (docs/notes/latent-structured.md). Raises `QaselError` for a degree of
-        which the kernel is too large.
+        The paper names no C; this is the default of SVM-light (docs/notes/latent-structured.md).
+        Raises `QaselError` for a degree whose kernel is too large.
         """
         with np.errstate(over="ignore"):  # refused below
             own = ((train.features**2).sum(1) + 1.0) ** degree
@@ -354,10 +322,8 @@ class KernelSvm:
         try:
             model.fit(train.features, train.positive)
         except ValueError as error:  # C is 0, or a coefficient is not finite
-            raise QaselError(
-                f"setting degree: the kernel of degree {degree} is too large for these features; "
-                "try a smaller one"
-            ) from error
+            told = f"the kernel of degree {degree} is too large for these features"
+            raise QaselError(f"setting degree: {told}; try a smaller one") from error
         return cls(model.support_vectors_, model.dual_coef_[0], degree)
 
     def scores(self, features: np.ndarray) -> np.ndarray:

@@ -1,32 +1,19 @@
 """What notebook 02 needs: lists taken apart, searches compared, the hinge measured and drawn."""
 
 import itertools
-import timeit
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 
 import numpy as np
 import pandas as pd
+import seaborn as sns
 
-from qasel.datasets.base import Split
-from qasel.evaluation import Run, evaluate
-from qasel.figures.style import (
-    BLUE,
-    GREEN,
-    GREY,
-    INK,
-    VERMILLION,
-    HouseFigure,
-    colour,
-    house_style,
-    new_figure,
-)
+from qasel.figures import style
+from qasel.figures.style import HouseFigure, house_style, new_figure
 from qasel.papers import lesson as shared
 from qasel.papers.latent_structured.learners import Lists
 from qasel.papers.latent_structured.recipes import PAPER
 from qasel.training.loss_augmented import (
-    METHODS,
-    Method,
     ap_loss_of,
     grid,
     harmonic,
@@ -36,16 +23,6 @@ from qasel.training.loss_augmented import (
 )
 
 chosen_recipes = partial(shared.chosen_recipes, PAPER)
-
-
-def alone(split: Split, features: Sequence[np.ndarray], names: Sequence[str]) -> pd.Series:
-    """MAP of ranking by each feature alone, ties against it."""
-    runs = [
-        Run.from_scores(split, [rows[:, i] for rows in features], name.replace("_", " "))
-        for i, name in enumerate(names)
-    ]
-    found = {run.tag: evaluate(run, split).map for run in runs}
-    return pd.Series(found, name="MAP").sort_values(ascending=False)
 
 
 def names_of(labels: Sequence[int]) -> list[str]:
@@ -60,27 +37,23 @@ def places(
 
     The loss of the p-th positive at rank j is (j − p) / (j P); `prize` is C times that.
     """
-    names, v, count = names_of(labels), harmonic(len(labels)), max(sum(labels), 1)
-    rows, positives = [], 0
-    for j, i in enumerate(ranking, 1):
-        positives += labels[i]
-        loss = (j - positives) / (j * count) if labels[i] else 0.0
-        rows.append((j, names[i], scores[i], v[j - 1] * scores[i], loss, C * loss))
-    columns = ["rank", "candidate", "score", "v · score", "loss of the place", "prize"]
-    return pd.DataFrame(rows, columns=columns).set_index("rank")
+    order, rank = list(ranking), np.arange(1, len(labels) + 1)
+    s, y = np.array(scores, float)[order], np.array(labels, bool)[order]
+    loss = np.where(y, (rank - y.cumsum()) / (rank * max(y.sum(), 1)), 0.0)
+    columns = {"candidate": np.array(names_of(labels))[order], "score": s, "v · score": s / rank}
+    columns |= {"loss of the place": loss, "prize": C * loss}
+    return pd.DataFrame(columns, index=pd.Index(rank, name="rank"))
 
 
 def greedy_steps(scores: Sequence[float], labels: Sequence[int], C: float) -> pd.DataFrame:
     """What the paper's search weighs at each place, from the last one up."""
-    names, v, count = names_of(labels), harmonic(len(labels)), max(sum(labels), 1)
-    order = sorted(range(len(scores)), key=lambda i: -scores[i])
-    right = [i for i in order if labels[i]]
-    wrong = [i for i in order if not labels[i]]
+    order, count = stacks(np.array(scores, float), np.array(labels, bool))
+    names, right, wrong = names_of(labels), list(order[:count]), list(order[count:])
     below, rows = 0.0, []
     for j in range(len(scores), 0, -1):
         worth = [
-            v[j - 1] * scores[right[-1]] if right else np.nan,
-            v[j - 1] * scores[wrong[-1]] + C * below / count if wrong else np.nan,
+            scores[right[-1]] / j if right else np.nan,
+            scores[wrong[-1]] / j + C * below / max(count, 1) if wrong else np.nan,
         ]
         positive = bool(right) and (not wrong or worth[0] <= worth[1])
         taken = (right if positive else wrong).pop()
@@ -90,47 +63,23 @@ def greedy_steps(scores: Sequence[float], labels: Sequence[int], C: float) -> pd
     return pd.DataFrame(rows, columns=columns).set_index("rank")
 
 
-def best_permutation(
-    scores: Sequence[float], labels: Sequence[int], C: float
-) -> tuple[tuple[int, ...], float, int]:
-    """The best of all N! rankings, its objective, and how many there are."""
-    v, s, y = harmonic(len(scores)), np.asarray(scores), np.asarray(labels, bool)
-    values = {
-        ranking: float(v @ s[list(ranking)] + C * ap_loss_of(np.array(ranking), y))
-        for ranking in itertools.permutations(range(len(scores)))
-    }
-    best = max(values, key=lambda ranking: values[ranking])
-    return best, values[best], len(values)
-
-
 def misses(lists: Lists, weights: np.ndarray, C: float) -> dict[str, float]:
     """The greedy search against the exact one, on lists under a linear model.
 
-    `missed` is the share of lists on which its objective is lower; `gap` by how much of the
-    prize C on average over those; `greedy loss` and `exact loss` are the mean 1 − AP found.
+    `missed` is the share of lists on which its objective is lower, `gap` the mean difference over
+    those as a share of C; `greedy loss` and `exact loss` are the mean 1 − AP found.
     """
     rows = []
-    labels = np.split(lists.positive, lists.first[1:-1])
-    for s, y in zip(lists.scores(weights), labels, strict=True):
+    for s, y in zip(
+        lists.scores(weights), np.split(lists.positive, lists.first[1:-1]), strict=True
+    ):
         exact, highest = most_violating(s, y, C=C)
         greedy, objective = most_violating(s, y, C=C, method="greedy")
-        gap = highest - objective
-        missed = gap > 1e-9 * max(1.0, abs(highest))
-        rows.append((missed, gap / C if missed else np.nan, ap_loss_of(greedy, y),
-                     ap_loss_of(exact, y)))  # fmt: skip
+        missed = highest - objective > 1e-9 * max(1.0, abs(highest))
+        gap = (highest - objective) / C if missed else np.nan
+        rows.append((missed, gap, ap_loss_of(greedy, y), ap_loss_of(exact, y)))
     frame = pd.DataFrame(rows, columns=["missed", "gap", "greedy loss", "exact loss"])
     return {"lists": len(lists), **frame.mean().fillna(0.0)}
-
-
-def seconds(size: int, positives: int, method: str, repeats: int = 20) -> float:
-    """Seconds a compiled search takes on a random list, the fastest of some tries."""
-    generator = np.random.default_rng(0)
-    scores, labels = generator.normal(size=size), np.zeros(size, np.bool_)
-    labels[generator.choice(size, positives, replace=False)] = True
-    search, weights = METHODS[method], harmonic(size)
-    search(scores[:2], np.array([True, False]), weights[:2], 1.0)  # compile
-    tries = timeit.repeat(lambda: search(scores, labels, weights, 1.0), number=1, repeat=repeats)
-    return min(tries)
 
 
 def mean_hinge(w: np.ndarray, lists: Lists) -> float:
@@ -151,29 +100,27 @@ def grid_figure(
     order, count = stacks(s, y)
     best, _ = grid(s, order, count, harmonic(size), C)
     names = names_of(labels)
+    added = [f"+ {names[i]}\n({s[i]:.1f})" for i in order]
+    values = pd.DataFrame(best.T, ["none", *added[count:]], ["none", *added[:count]])
     figure = new_figure(2.0 + 1.6 * best.shape[0], 1.6 + 1.0 * best.shape[1])
     axes = figure.subplots()
+    box = {"boxstyle": "round,pad=0.35", "facecolor": "white", "edgecolor": style.GREY}
+    look = {"cmap": ["white"], "cbar": False, "annot": True, "fmt": ".2f"}
+    sns.heatmap(values, ax=axes, annot_kws={"bbox": box, "color": style.INK}, **look)
     step = size if step is None else step
-    paths: tuple[tuple[Method, slice, str, str, float], ...] = (
-        ("greedy", slice(size - step, size), VERMILLION, "--", 0.05),
-        ("exact", slice(step), BLUE, "-", 0.0),
-    )
-    for method, ranks, shade, style, shift in paths:
+    for method, shade, dashes, shift in (
+        ("greedy", style.VERMILLION, "--", 0.55),
+        ("exact", style.BLUE, "-", 0.5),
+    ):
         ranking, objective = most_violating(scores, labels, C=C, method=method)
-        steps = np.cumsum([[y[i], not y[i]] for i in ranking], axis=0)
-        path = np.vstack([[0, 0], steps])[ranks.start or 0 : ranks.stop + 1] + shift
-        label = f"{method}: {' '.join(names[i] for i in ranking[ranks]) or 'no rank yet'}"
+        path = np.vstack([[0, 0], np.cumsum([[y[i], not y[i]] for i in ranking], axis=0)]) + shift
+        drawn = slice(step) if method == "exact" else slice(size - step, size)
+        label = f"{method}: {' '.join(names[i] for i in ranking[drawn]) or 'no rank yet'}"
         label += f"   = {objective:.3f}" if step == size else ""
-        axes.plot(*path.T, style, color=shade, linewidth=4, alpha=0.8, label=label)
-    for (p, n), value in np.ndenumerate(best):
-        box = {"boxstyle": "round,pad=0.35", "facecolor": "white", "edgecolor": GREY}
-        axes.text(p, n, f"{value:.2f}", ha="center", va="center", bbox=box, color=INK)
-    added = [f"+ {names[i]}\n({s[i]:.1f})" for i in order]
-    axes.set_xticks(range(best.shape[0]), ["none", *added[:count]])
-    axes.set_yticks(range(best.shape[1]), ["none", *added[count:]])
+        path = path[drawn.start or 0 : drawn.stop + 1]
+        axes.plot(*path.T, dashes, color=shade, linewidth=4, alpha=0.8, label=label)
     axes.set(xlabel="right candidates placed (score)", ylabel="wrong candidates placed (score)")
-    axes.set(xlim=(-0.5, best.shape[0] - 0.5), ylim=(best.shape[1] - 0.5, -0.5))
-    axes.grid(visible=False)
+    axes.tick_params(axis="y", rotation=0)
     figure.legend(loc="outside lower center", ncols=1)
     return figure
 
@@ -185,45 +132,26 @@ def hinge_figure(features: Sequence[float], labels: Sequence[int], at: float) ->
     On the left a line per ranking and the two maxima of equation 4, on the right their
     difference, and the convex bound on it that CCCP minimises when it stands at the weight `at`.
     """
-    psi, y, v = np.asarray(features, float), np.asarray(labels) == 1, harmonic(len(labels))
-    rankings = [np.array(r) for r in itertools.permutations(range(len(psi)))]
-    slopes = np.array([v @ psi[r] for r in rankings])
-    losses = np.array([ap_loss_of(r, y) for r in rankings])
+    y, v = np.asarray(labels) == 1, harmonic(len(labels))
+    rankings = np.array(list(itertools.permutations(range(len(y)))))
+    slopes = np.asarray(features, float)[rankings] @ v
+    losses = np.array([ap_loss_of(ranking, y) for ranking in rankings])
     weights = np.linspace(-2.0, 4.0, 601)
     lines = losses[:, None] + slopes[:, None] * weights
     right = losses == 0
     violating, correct = lines.max(0), lines[right].max(0)
-    hinge = violating - correct
     bound = violating - weights * (slopes[right].max() if at > 0 else slopes[right].min())
     figure = new_figure(10, 4.2)
     left, other = figure.subplots(1, 2)
-    left.plot(weights, lines.T, color=GREY, linewidth=0.6, alpha=0.5)
-    left.plot(weights, violating, color=BLUE, linewidth=3, label="most violating")
-    left.plot(weights, correct, color=GREEN, linewidth=3, label="best correct")
+    left.plot(weights, lines.T, color=style.GREY, linewidth=0.6, alpha=0.5)
+    left.plot(weights, violating, color=style.BLUE, linewidth=3, label="most violating")
+    left.plot(weights, correct, color=style.GREEN, linewidth=3, label="best correct")
     left.set(title="a line per ranking", ylabel=r"$\Delta(r) + w\,\Psi(r)$")
-    other.plot(weights, hinge, color=INK, linewidth=3, label="the hinge")
-    other.plot(weights, bound, "--", color=VERMILLION, label=f"CCCP's bound at w = {at:g}")
-    other.plot([at], np.interp([at], weights, bound), "o", color=VERMILLION, markersize=7)
-    other.set(title="the difference of the two", ylim=(0.0, 1.1 * hinge.max()))
+    other.plot(weights, violating - correct, color=style.INK, linewidth=3, label="the hinge")
+    other.plot(weights, bound, "--", color=style.VERMILLION, label=f"CCCP's bound at w = {at:g}")
+    other.plot([at], np.interp([at], weights, bound), "o", color=style.VERMILLION, markersize=7)
+    other.set(title="the difference of the two", ylim=(0.0, 1.1 * (violating - correct).max()))
     for axes, place in ((left, "upper left"), (other, "lower right")):
         axes.set_xlabel("weight w of the one feature")
         axes.legend(loc=place, fontsize=10)
-    return figure
-
-
-@house_style
-def lengths_figure(weights: Mapping[str, np.ndarray], lists: Lists) -> HouseFigure:
-    """`mean_hinge` against the length of w, in the direction of each learner's weights."""
-    figure = new_figure(8, 4)
-    axes = figure.subplots()
-    lengths = np.linspace(0.0, 10.0, 61)
-    for name, w in weights.items():
-        own = float(np.linalg.norm(w))
-        hinges = [mean_hinge(w * length / own, lists) for length in lengths]
-        axes.plot(lengths, hinges, color=colour(name), label=f"in the direction of {name}")
-        axes.plot([own], [mean_hinge(w, lists)], "o", color=colour(name), markersize=8, zorder=5)
-    axes.axhline(mean_hinge(0 * w, lists), color=GREY, linewidth=1, label="at w = 0")
-    axes.set(xlabel="length of w; the dot is where the learner ends")
-    axes.set(ylabel="mean exact hinge (training)")
-    axes.legend(fontsize=10)
     return figure

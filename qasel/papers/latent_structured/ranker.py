@@ -37,12 +37,9 @@ class StructuredRanker(RecipeRanker):
     recipe_type = StructuredRecipe
     recipe: StructuredRecipe
 
-    network: PairCNN | None = None
-    """Gives the features of a variant on CNN vectors."""
-    scale = 1.0
-    """What the vectors of the network are divided by."""
-    documents: tuple[str, ...] = ()
-    """Those of ESA."""
+    network: PairCNN | None = None  # gives the features of a variant on CNN vectors
+    scale = 1.0  # what the vectors of the network are divided by
+    documents: tuple[str, ...] = ()  # of ESA
     weights = np.zeros(0)
     svm: KernelSvm | None = None
 
@@ -51,14 +48,13 @@ class StructuredRanker(RecipeRanker):
         train: Split,
         dev: Split,
         folder: Path | None = None,
-        on_epoch: Callable[[list[dict[str, float]]], None] | None = None,
         articles: tuple[str, ...] = (),
     ) -> History:
-        """Learn from the mixed lists of `train`; C and the best epoch are those of `dev`.
+        """Learn from the mixed lists of `train`; C and the epoch are chosen on `dev`.
 
-        A CNN that gives the features is trained first, in the folder next to `folder` that its
-        own row uses, or read from there. `articles` are ESA's documents, by default those of the
-        recipe. Raises `QaselError` if no list is mixed, or the documents are missing.
+        A CNN that gives the features is trained first, or read from its folder (see `as_stage`).
+        `articles` are ESA's documents, by default the recipe's. Raises `QaselError` if no list is
+        mixed, or the documents are missing.
         """
         started = time.perf_counter()
         if self.recipe.on_cnn:
@@ -82,21 +78,17 @@ class StructuredRanker(RecipeRanker):
             return evaluate(Run.from_scores(dev, dev_lists.scores(weights), "dev"), dev).map
 
         r = self.recipe
-        costs = r.costs if r.search != "none" else (0.0,)  # plain LSP has no loss to scale
         learn: Callable[..., Learnt] = large_margin
         if r.learner == "lsp":
             learn = partial(perceptron, epochs=r.epochs, seed=r.seed)
-        models = {
-            cost: learn(lists, dev_map, search=r.search, C=cost)
-            for cost in tqdm(costs, desc="C", unit="value", leave=False)
-        }
+        models = {}
+        costs = r.costs if r.search != "none" else (0.0,)  # plain LSP has no loss to scale
+        for cost in tqdm(costs, desc="C", unit="value", leave=False):
+            models[cost] = learn(lists, dev_map, search=r.search, C=cost)
         chosen = max(models, key=lambda cost: models[cost].dev_map)  # the first of equals
         best = models[chosen]
         self.weights = best.weights
-        if on_epoch:
-            on_epoch(best.epochs)
-        spent = time.perf_counter() - started
-        return History(best.epochs, best.best_epoch, spent, {"C": chosen})
+        return History(best.epochs, best.best_epoch, time.perf_counter() - started, {"C": chosen})
 
     @property
     def parameter_count(self) -> int:
@@ -107,8 +99,8 @@ class StructuredRanker(RecipeRanker):
     def features(self, split: Split) -> list[np.ndarray]:
         """The features of a split, float64 `[candidates, d]` per question.
 
-        The vectors of a CNN are divided by the root mean square norm of those trained on, which
-        suits the values of C (docs/notes/latent-structured.md).
+        CNN vectors are divided by the root mean square norm of those trained on, which suits the
+        values of C (docs/notes/latent-structured.md).
         """
         if self.network is not None:
             return [rows / self.scale for rows in self.network.vectors_of(split)]
@@ -122,18 +114,15 @@ class StructuredRanker(RecipeRanker):
 
     def state(self) -> tuple[dict[str, Tensor], dict[str, Any]]:
         """Weights or support vectors, and what the features need."""
-        tensors = {"weights": torch.from_numpy(self.weights)}
+        arrays = {"weights": self.weights}
         if self.svm:
-            tensors = {
-                "support": torch.from_numpy(self.svm.support),
-                "coefficients": torch.from_numpy(self.svm.coefficients),
-            }
+            arrays = {"support": self.svm.support, "coefficients": self.svm.coefficients}
+        tensors = {name: torch.from_numpy(array) for name, array in arrays.items()}
         return tensors, {"documents": self.documents, "scale": self.scale}
 
     def restore(self, tensors: dict[str, Tensor], values: dict[str, Any]) -> None:
         """Take what `state` gave."""
-        self.documents = tuple(values["documents"])
-        self.scale = values["scale"]
+        self.documents, self.scale = tuple(values["documents"]), values["scale"]
         if self.recipe.learner == "svm":
             support, coefficients = tensors["support"].numpy(), tensors["coefficients"].numpy()
             self.svm = KernelSvm(support, coefficients, self.recipe.degree)

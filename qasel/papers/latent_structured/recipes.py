@@ -30,11 +30,10 @@ FOLDS = 5
 
 
 def fold_of(splits: Mapping[str, Split], fold: int) -> dict[str, Split]:
-    """Fold `fold` of five: four fifths of train, and a fifth each of dev and test.
+    """Fold `fold` of five: four fifths of train, and the other fifth of dev and of test.
 
-    The training questions of the fold are left out; dev and test have those of the fold only.
-    So the folds share no dev and no test question. Questions are dealt out at random, the same
-    way every time. Raises `QaselError` for a split with fewer questions than folds.
+    Questions are dealt out at random, the same way every time; the folds share no dev or test
+    question. Raises `QaselError` for a split with fewer questions than folds.
     """
     folded = {}
     for name, split in splits.items():
@@ -64,21 +63,16 @@ LEARNERS = {
 """Name in the tables → the learner and the search that it trains with."""
 CNN = "CNN"
 ON_CNN, IN_FOLDS = " (CNN)", " (5-fold)"
-VARIANTS = (
-    *LEARNERS,
-    CNN,
-    *(name + ON_CNN for name in LEARNERS),
-    *(name + IN_FOLDS for name in LEARNERS),
-)
+VARIANTS = (*LEARNERS, CNN, *(name + on for on in (ON_CNN, IN_FOLDS) for name in LEARNERS))
 """Tables 1, 2 and 3-4: similarity features, CNN vectors, cross-validation."""
 
 
 class StructuredRecipe(Recipe):
     """Settings of a run of paper 2 (section 5.1).
 
-    `seed` orders the lists of the perceptrons and starts the CNN; of the cross-validated
-    variants, run `seed` is fold `seed` of five. Not in the paper, so ours: all of the CNN but
-    its form, the scale of its vectors, C of the SVM, ESA's documents, and how lists are cut.
+    `seed` orders the lists of the perceptrons and starts the CNN; for the cross-validated variants
+    it is the fold. Ours, as the paper does not say: all of the CNN but its form, the scale of its
+    vectors, C of the SVM, ESA's documents, and how lists are cut.
     """
 
     paper: str = PAPER
@@ -103,9 +97,8 @@ class StructuredRecipe(Recipe):
     @model_validator(mode="after")
     def _seed_is_a_fold(self) -> Self:
         if self.variant.endswith(IN_FOLDS) and self.seed >= FOLDS:
-            raise QaselError(
-                f"{self.variant}: its seed is the fold, 0 to {FOLDS - 1}; got {self.seed}"
-            )
+            told = f"its seed is the fold, 0 to {FOLDS - 1}; got {self.seed}"
+            raise QaselError(f"{self.variant}: {told}")
         return self
 
     @property
@@ -139,28 +132,21 @@ class StructuredRecipe(Recipe):
         return self.with_defaults("costs", "epochs", "cut").change(variant=CNN)
 
     def load(self, data_dir: FilePath | None = None) -> Dataset:
-        """The data set, folded as the variant wants it.
-
-        The CNN learns from all training questions; the other learners get no signal from lists
-        without both kinds and leave them out themselves.
-        """
+        """The data set, folded as the variant wants it; the CNN learns from all questions."""
         data = load_dataset(self.dataset, self.protocol, data_dir)
-        if self.on_cnn:
-            whole = (
-                load_dataset(self.dataset, "all", data_dir) if self.protocol == "mixed" else data
-            )
+        if self.on_cnn and self.protocol == "mixed":
+            whole = load_dataset(self.dataset, "all", data_dir)
             return replace(data, splits={**data.splits, "train": whole.train})
-        splits = data.splits
-        if self.variant.endswith(IN_FOLDS):
-            splits = fold_of(splits, self.seed)
+        if self.on_cnn:
+            return data
+        in_folds = self.variant.endswith(IN_FOLDS)
+        splits = fold_of(data.splits, self.seed) if in_folds else data.splits
         return replace(data, splits=splits, articles=self.articles(data_dir))
 
     def articles(self, data_dir: FilePath | None = None) -> tuple[str, ...]:
-        """The documents of ESA: articles of a training split, or of a user's file or folder.
+        """The documents of ESA: articles of a whole training split, or of a user's file or folder.
 
-        The training split is whole, for an article without a right answer is about as much as
-        any: WikiQA's has 2,118 questions, of which 857 count under `mixed`. Raises `QaselError`
-        for a corpus that is missing.
+        Raises `QaselError` for a corpus that is missing.
         """
         name = self.corpus or self.dataset
         if self.corpus and not (name in COLLECTIONS and COLLECTIONS[name].protocols):
@@ -173,9 +159,7 @@ class StructuredRecipe(Recipe):
             raise QaselError(f"setting corpus: the articles of {name} serve ESA; {error}") from None
 
 
-BATCH = 5
-"""Questions a batch of the CNN: nearly the 50 pairs of Severyn and Moschitti (2015), with whose
-wide convolution it was chosen (docs/notes/latent-structured.md)."""
+BATCH = 5  # questions per batch of the CNN: nearly the 50 pairs of Severyn and Moschitti (2015)
 
 QUICK = {"epochs": 20, "costs": (1.0, 100.0), "filters": 50, "hidden": 50, "cnn_epochs": 10}
 """Small enough for a walkthrough, never for tables."""
@@ -191,9 +175,8 @@ def recipe(
 ) -> StructuredRecipe:
     """The recipe of a row of tables 1 to 4; raises `QaselError` for an unknown variant or scale.
 
-    Of WikiQA and the sample only mixed lists count; TREC-QA's test questions (`clean`) all are
-    mixed. Similarity features need no word vectors, and on both real sets of these tables ESA has
-    the articles of WikiQA's training split.
+    Only mixed lists count (TREC-QA's `clean` test questions all are). Similarity features need no
+    word vectors; on WikiQA and TREC-QA, ESA has the articles of WikiQA's training split.
     """
     usual = usual_protocol(dataset)
     settings: dict = {"protocol": "mixed" if usual == "answered" else usual, "vectors": ""}

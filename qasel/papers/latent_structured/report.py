@@ -12,15 +12,13 @@ from qasel.figures.charts import curves
 from qasel.figures.style import HouseFigure
 from qasel.locations import DATA
 from qasel.papers.latent_structured import ROOM
-from qasel.papers.latent_structured.recipes import IN_FOLDS, LEARNERS, ON_CNN
+from qasel.papers.latent_structured.recipes import IN_FOLDS, ON_CNN
 from qasel.papers.report import drawn, table_figure
-from qasel.results import Room
-from qasel.results.compare import Claim, between, compared, entries, judged, significance
-from qasel.results.runs import histories, read_runs, shown, target_of
-from qasel.results.tables import markdown_table
+from qasel.results.compare import Claim, judged
+from qasel.results.runs import histories, read_runs, shown
 
 MISSES = DATA / "greedy-misses.csv"
-"""Written by tools/greedy_misses.py."""
+"""How often the greedy search misses on real lists, by tools/greedy_misses.py."""
 SEARCHES = tuple(
     (f"{learner}*{data}", f"{learner}{data}", dataset)
     for data, dataset in (("", "wikiqa"), (ON_CNN, "wikiqa"), (IN_FOLDS, "trecqa"))
@@ -54,33 +52,12 @@ COMPARISONS = {
     "a large margin suits CNN vectors": [("LSSVM-AP (CNN)", "LSP-AP (CNN)", "wikiqa")],
 }
 """Claim → two systems and the data; all are about MAP on test."""
-GIVEN = "given order"
 
 
 def claims(runs: pd.DataFrame | None = None) -> pd.DataFrame:
     """What the paper concludes, a line a comparison; see `judged`."""
     asked = [Claim(text, *systems) for text, pairs in COMPARISONS.items() for systems in pairs]
     return judged(ROOM, asked, runs)
-
-
-def greedy_against_exact(runs: pd.DataFrame | None = None) -> pd.DataFrame:
-    """What exactness changes in MAP, a line a pair of systems that were run."""
-    return compared(
-        significance(ROOM, dataset, "map", exact, greedy, runs)
-        for exact, greedy, dataset in SEARCHES
-    )
-
-
-def against_given_order(runs: pd.DataFrame) -> pd.DataFrame:
-    """Test MAP on WikiQA's mixed questions: the learners on similarities against the files' order.
-
-    `runs` are those of all rooms: the order of the files is a yardstick. Empty without its runs.
-    """
-    lines = entries(runs[runs["variant"].isin((*LEARNERS, GIVEN))])
-    lines = lines[lines["target"] == target_of("wikiqa", "mixed")]
-    systems = dict(list(lines.groupby("system", sort=False)))
-    given = systems.pop(GIVEN, lines[:0])
-    return compared(between({name: own, GIVEN: given}) for name, own in systems.items())
 
 
 def figure_1(runs: pd.DataFrame | None = None) -> str:
@@ -103,26 +80,6 @@ def _perceptrons(runs: pd.DataFrame | None) -> dict[str, list[list[float]]]:
     return histories(shown(ROOM, "wikiqa", *PERCEPTRONS, runs=runs), "dev_map")
 
 
-def missed_table() -> str:
-    """How often the greedy search misses on real lists, as Markdown."""
-    if not MISSES.exists():
-        return "Not measured yet: run `python tools/greedy_misses.py`."
-    return markdown_table(pd.read_csv(MISSES, dtype=str, keep_default_na=False))
-
-
-def hinge_against_list_loss(room: Room, runs: pd.DataFrame | None = None) -> pd.DataFrame:
-    """What the hinge of this paper changes in the networks of the first one (`room`), on WikiQA.
-
-    One line per measure and pair of networks that was run.
-    """
-    pairs = (("CA(ap)", "CA(list)"), ("PRI(list→ap)", "PRI(list)"))
-    return compared(
-        significance(room, "wikiqa", measure, *pair, runs)
-        for measure in ("map", "mrr")
-        for pair in pairs
-    )
-
-
 TABLES = {
     "table-1": "Table 1: similarity features, paper against ours",
     "table-2": "Table 2: CNN vectors, paper against ours",
@@ -135,7 +92,7 @@ PERCEPTRONS = ("LSP", "LSP-AP", "LSP-AP*")
 def figures(
     runs: pd.DataFrame | None = None, note: Callable[[str], None] = print
 ) -> dict[str, HouseFigure]:
-    """Every figure by its name; `note` is told of those that there are no runs for."""
+    """Every figure by its name; `note` gets the names of those without runs."""
     runs = read_runs([ROOM]) if runs is None else runs
     found = {name: table(runs, name) for name in TABLES}
     return drawn(ROOM, found | {"figure-1": dev_map(runs)}, note)

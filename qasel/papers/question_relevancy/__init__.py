@@ -11,7 +11,6 @@ __all__ = ["MAIN", "ROOM", "VARIANTS", "Reference", "RelevancyRanker", "load", "
 
 ranker, load = by_variant(lambda variant: Reference if variant in BASELINES else RelevancyRanker)
 
-
 ROOM = Room(
     name="question-relevancy",
     title="A Strong Baseline for Question Relevancy Ranking "

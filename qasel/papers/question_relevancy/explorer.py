@@ -25,8 +25,7 @@ from qasel.widgets.ranking import rankings
 
 KINDS = {1: "✓ relevant", 0: "✗ irrelevant", None: "? not known"}
 COLOURS = {"relevant": BLUE, "irrelevant": VERMILLION}
-WIDEST = 4.0
-"""Standard deviations from the mean at which a figure ends."""
+WIDEST = 4.0  # standard deviations from the mean at which a figure ends
 LONG, LISTED = 2000, 40
 """Characters of a text, and words in a row, that are shown."""
 
@@ -34,10 +33,9 @@ LONG, LISTED = 2000, 40
 class DistanceExplorer(CandidateExplorer):
     """A question and a related one, picked or typed: their distances, and each system's view.
 
-    `rankers` are trained, by name. The pair's distances are shown among those of all pairs of
-    `split`. `first` is the id of the question shown at the start. Raises `QaselError` for a split
-    without questions, and when there is no ranker, one is not trained, or one has its distances
-    from other words, vectors or texts than the others.
+    `rankers` are trained, by name; `first` is the id of the question shown at the start. Raises
+    `QaselError` for a split without questions, and when there is no ranker, one is not trained, or
+    one has its distances from other words, vectors or texts than the others.
     """
 
     def __init__(
@@ -52,8 +50,8 @@ class DistanceExplorer(CandidateExplorer):
         sources = {(r.recipe.words, r.recipe.trigrams, r.vectors.name) for r in every}
         corpora = {r.corpus for r in every if is_tfidf(r.recipe.features)}
         if len(sources) > 1 or len(corpora) > 1:
-            what = "read different distances (words, trigrams, idf or vectors); explore them apart"
-            raise QaselError(f"the systems {what}")
+            read = "different distances (words, trigrams, idf or vectors)"
+            raise QaselError(f"the systems read {read}; explore them apart")
         self.rankers = dict(rankers)
         self.count_words = WORDS[every[0].recipe.words]
         super().__init__(split, first=first)
@@ -67,10 +65,8 @@ class DistanceExplorer(CandidateExplorer):
 
     def _by_name(self, features: Callable[[RelevancyRanker], Tensor]) -> pd.DataFrame:
         """Features `[pairs, features]` of all systems; one that several have is the first's."""
-        frames = [
-            pd.DataFrame(features(ranker).cpu(), columns=ranker.recipe.features)
-            for ranker in self.rankers.values()
-        ]
+        every = self.rankers.values()
+        frames = [pd.DataFrame(features(r).cpu(), columns=r.recipe.features) for r in every]
         table = pd.concat(frames, axis=1)
         return table.loc[:, ~table.columns.duplicated()]
 
@@ -80,26 +76,20 @@ class DistanceExplorer(CandidateExplorer):
         place = question.candidates.index(candidate)
         values = self._by_name(lambda ranker: ranker.features(sides_of(asked)))
         at = self._by_name(lambda ranker: ranker.encode(asked).features)
-        runs = {"as found": FileOrder().rank(asked)}
-        told, effects = {}, {}
+        runs, views, effects = {"as found": FileOrder().rank(asked)}, {}, {}
         for name, ranker in self.rankers.items():
             pairs = ranker.encode(asked)
             odds = ranker.log_odds(pairs)[place]
             runs[name] = ranker.run_of(pairs, asked)
             rank = runs[name].ranking(question.id).index(candidate.id) + 1
-            told[name] = (
-                f"P(relevant) {number(expit(odds))}, log odds {number(odds, '+')}, "
-                f"place {rank} of {len(question.candidates)}"
-            )
+            chance = f"P(relevant) {number(expit(odds))}, log odds {number(odds, '+')}"
+            views[name] = f"{chance}, place {rank} of {len(question.candidates)}"
             effects[name] = parts(ranker, pairs.of(torch.tensor([place], device=ranker.device)))
-        return (
-            self._texts(question, candidate, told)
-            + self._drawing(values.iloc[place], at.iloc[place], pd.DataFrame(effects))
-            + CAPTION
-            + rankings(question, runs)
-        )
+        drawing = self._drawing(values.iloc[place], at.iloc[place], pd.DataFrame(effects))
+        texts = self._texts(question, candidate, views)
+        return texts + drawing + CAPTION + rankings(question, runs)
 
-    def _texts(self, question: Question, candidate: Candidate, told: Mapping[str, str]) -> str:
+    def _texts(self, question: Question, candidate: Candidate, views: Mapping[str, str]) -> str:
         """Both texts with their shared words marked, how many words there are, and the scores."""
         one, other = (frozenset(self.count_words(t.text)) for t in (question, candidate))
         both, either = one & other, one | other
@@ -117,8 +107,8 @@ class DistanceExplorer(CandidateExplorer):
             words(cut(t.text, LONG), lambda word: not both.isdisjoint(self.count_words(word)))
             for t in (question, candidate)
         )
-        heads = ("original", KINDS[candidate.label], "shared words", "word vectors", *told)
-        cells = (*marked, *map(escape, (shared, known, *told.values())))
+        heads = ("original", KINDS[candidate.label], "shared words", "word vectors", *views)
+        cells = (*marked, *map(escape, (shared, known, *views.values())))
         return table(["", ""], zip((f"<b>{escape(h)}</b>" for h in heads), cells, strict=True))
 
     @house_style
@@ -129,9 +119,9 @@ class DistanceExplorer(CandidateExplorer):
         left, *others = figure.subplots(1, len(widths), sharey=True, width_ratios=widths)
         labels = [candidate.label for question in self.split for candidate in question.candidates]
         violins(left, self.pairs, labels)
-        y, told = np.arange(len(at)), [f"{name}  {short(v)}" for name, v in values.items()]
+        y, names = np.arange(len(at)), [f"{name}  {short(v)}" for name, v in values.items()]
         left.plot(at.clip(-WIDEST, WIDEST), y, "|", color=INK, markersize=20, markeredgewidth=3)
-        left.set_yticks(y, told)
+        left.set_yticks(y, names)
         widest = 2 * max(effects.abs().max(axis=None), 1e-6)  # leaves room for the numbers
         for axes, (system, column) in zip(others, effects.reindex(at.index).items(), strict=True):
             colours = np.where(column > 0, BLUE, VERMILLION)
@@ -143,16 +133,15 @@ class DistanceExplorer(CandidateExplorer):
             axes.spines["left"].set_visible(False)
             axes.set(xlabel="part in the log odds", xlim=(-widest, widest))
             axes.set_title(system.replace(", ", ",\n"), fontsize=11)
-        return svg.of_figure(figure, f"distances of this pair: {', '.join(told)}")
+        return svg.of_figure(figure, f"distances of this pair: {', '.join(names)}")
 
 
 CAPTION = (
     "<p><small>Left: the distances of this pair (black marks) among those of the split's relevant "
-    "and irrelevant pairs, in standard deviations from the mean in training, as the networks see "
-    f"them; what is further out than {WIDEST:g} stands at the edge. Jaccard is a similarity: the "
-    "larger, the closer. Right: what each distance does to a system's log odds, that is, how much "
-    "higher they are than with this one distance at its mean (–: the system does not see it). "
-    "These parts need not add up, because the network is not linear.</small></p>"
+    "and irrelevant pairs, in standard deviations from the mean in training, cut at "
+    f"{WIDEST:g}. Jaccard is a similarity: the larger, the closer. Right: how much higher a "
+    "system's log odds are than with this one distance at its mean (–: the system does not see "
+    "it). These parts need not add up, because the network is not linear.</small></p>"
 )
 
 

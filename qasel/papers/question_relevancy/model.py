@@ -41,8 +41,8 @@ class Texts:
 class Pairs:
     """Pairs of texts on the device.
 
-    `features` `[pairs, features]` are standardised; `labels` `[pairs]` are class numbers, where
-    they are known; `sides` `[2, pairs]` are numbers in `texts`, for a network that reads these.
+    `features` `[pairs, features]` are standardised, `labels` `[pairs]` class numbers; `sides`
+    `[2, pairs]` are numbers in `texts`, for a network that reads these.
     """
 
     features: Tensor
@@ -69,9 +69,8 @@ class TaskBatch:
 
 
 class TaskData:
-    """The training pairs of all tasks; an epoch goes once through those of the main one.
-
-    It draws as many pairs of every auxiliary task, without repeats where a task has that many.
+    """The training pairs of all tasks: an epoch has those of the main one, and as many of each
+    other task, without repeats where a task has that many.
     """
 
     def __init__(self, tasks: Mapping[str, Pairs], device: torch.device) -> None:
@@ -96,8 +95,8 @@ class TaskData:
 class MultiTask(nn.Module):
     """Features → shared layer → a task's own layer → the task's classes (section 2.2).
 
-    `classes` is task → number of classes. With an encoder (section 2.3) its encodings of both
-    texts join the features.
+    `classes` is task → number of classes. An encoder's encodings of both texts (section 2.3) join
+    the features.
     """
 
     # How the main task's features are standardised, which ranking needs.
@@ -105,14 +104,9 @@ class MultiTask(nn.Module):
     deviation: Tensor
 
     def __init__(
-        self,
-        features: int,
-        classes: Mapping[str, int],
-        *,
-        width: int,
-        dropout: float,
+        self, features: int, classes: Mapping[str, int], *, width: int, dropout: float,
         encoder: "PairLSTM | None" = None,
-    ) -> None:
+    ) -> None:  # fmt: skip
         super().__init__()
         self.classes = dict(classes)
         self.encoder = encoder
@@ -122,12 +116,8 @@ class MultiTask(nn.Module):
             return [nn.Linear(inputs, width), nn.ReLU(), nn.Dropout(dropout)]
 
         self.shared = nn.Sequential(*layer(inputs))
-        self.own = nn.ModuleDict(
-            {
-                task: nn.Sequential(*layer(width), nn.Linear(width, number))
-                for task, number in classes.items()
-            }
-        )
+        own = {t: nn.Sequential(*layer(width), nn.Linear(width, n)) for t, n in classes.items()}
+        self.own = nn.ModuleDict(own)
         self.register_buffer("mean", torch.zeros(features))
         self.register_buffer("deviation", torch.ones(features))
 

@@ -1,6 +1,6 @@
 """Paper 4 as rankers: an MLP on distances, alone or with other tasks, and two baselines."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +29,7 @@ from qasel.text.features import memory
 from qasel.text.features.distances import Sides, distances_by_name, is_tfidf
 from qasel.training import neural
 from qasel.training.devices import seed_all
-from qasel.training.trainer import Schedule, train
+from qasel.training.trainer import OnEpoch, Schedule, train
 
 
 class Reference(neural.Reference):
@@ -38,10 +38,8 @@ class Reference(neural.Reference):
     recipe_type = RelevancyRecipe
 
 
-VECTORS = "vectors"
-"""Name of the word vectors among the model's weights."""
-RANK_BATCH = 500
-"""Pairs per batch when only ranking."""
+VECTORS = "vectors"  # name of the word vectors among the model's weights
+RANK_BATCH = 500  # pairs, when only ranking
 
 
 class RelevancyRanker(neural.RecipeRanker):
@@ -50,17 +48,15 @@ class RelevancyRanker(neural.RecipeRanker):
     recipe_type = RelevancyRecipe
     recipe: RelevancyRecipe
     network: MultiTask
-    words: tuple[str, ...] = ()
-    """The words of the training questions and candidates."""
-    corpus: tuple[str, ...] = ()
-    """The texts that idf is counted in, if it is needed."""
+    words: tuple[str, ...] = ()  # of the training questions and candidates
+    corpus: tuple[str, ...] = ()  # the texts that idf is counted in, if it is needed
 
     def fit(
         self,
         train_split: Split,
         dev_split: Split,
         folder: Path | None = None,
-        on_epoch: Callable[[list[dict[str, float]]], None] | None = None,
+        on_epoch: OnEpoch = None,
         tasks: Mapping[str, PairTask] | None = None,
     ) -> History:
         """Train on one split and the auxiliary `tasks`, choose the epoch on the other split."""
@@ -99,8 +95,7 @@ class RelevancyRanker(neural.RecipeRanker):
         data = {}
         for name, task in learnt.items():
             features = self.features(sides[name])
-            # Each task by its own mean and deviation: news are ten times as long as questions,
-            # and would all lie at one end of the main task's scale.
+            # Each task by its own moments: news are ten times as long as questions.
             mean, deviation = moments(features)
             if name == MAIN_TASK:
                 self.network.mean, self.network.deviation = mean, deviation
@@ -111,13 +106,11 @@ class RelevancyRanker(neural.RecipeRanker):
 
     def build(self, classes: Mapping[str, int]) -> MultiTask:
         """The untrained network for tasks with these numbers of classes."""
-        r = self.recipe
-        encoder = None
+        r, encoder = self.recipe, None
         if r.lstm_layers:
             encoder = PairLSTM(self.vectors.size, r.lstm_hidden, r.lstm_layers, r.dropout)
-        size = len(r.features)
-        network = MultiTask(size, classes, width=r.width, dropout=r.dropout, encoder=encoder)
-        return network.to(self.device)
+        how: dict[str, Any] = {"width": r.width, "dropout": r.dropout, "encoder": encoder}
+        return MultiTask(len(r.features), classes, **how).to(self.device)
 
     def losses(self, batch: TaskBatch) -> dict[str, Tensor]:
         """Cross entropy of each task, and `loss`: the main one's and, weighted, the others'."""
@@ -129,10 +122,8 @@ class RelevancyRanker(neural.RecipeRanker):
         return parts | {"loss": parts[MAIN_TASK] + self.recipe.auxiliary_weight * others}
 
     def features(self, sides: Sides) -> Tensor:
-        """The recipe's distances of pairs of texts, float32 `[pairs, features]`.
-
-        Kept in the cache, where other rows find them. Those of tf-idf vectors have the idf of
-        the training pairs.
+        """The recipe's distances of pairs of texts, float32 `[pairs, features]`, from the cache
+        where they are in it. Those of tf-idf vectors have the idf of the training pairs.
         """
         r = self.recipe
         how = {"words": r.words, "trigrams": r.trigrams, "memory": memory()}
@@ -173,7 +164,7 @@ class RelevancyRanker(neural.RecipeRanker):
         return Texts(texts, self.vectors, self.recipe.longest, self.device)
 
     def state(self) -> tuple[dict[str, Tensor], dict[str, Any]]:
-        """Weights, the tasks' sizes, the texts of idf, and the vectors of the training words."""
+        """Weights, numbers of classes, texts of idf, and the vectors of the training words."""
         words = [word for word in self.words if word in self.vectors]
         tensors = {VECTORS: torch.from_numpy(self.vectors.of(words)), **self.network.state_dict()}
         return tensors, {"classes": self.network.classes, "corpus": self.corpus, "words": words}
@@ -190,8 +181,8 @@ class RelevancyRanker(neural.RecipeRanker):
 
 def sides_of(split: Split) -> Sides:
     """The questions and the candidates of all pairs of a split, list after list."""
-    pairs = [(question.text, c.text) for question in split for c in question.candidates]
-    return [left for left, _ in pairs], [right for _, right in pairs]
+    every = [candidate for question in split for candidate in question.candidates]
+    return [q.text for q in split for _ in q.candidates], [candidate.text for candidate in every]
 
 
 def _sides(task: PairTask) -> Sides:

@@ -40,10 +40,8 @@ BY_NAME = {
 }
 """The fourteen distances as the paper names them → as all its rows read them.
 
-The text has *binary unigram vectors, and trigram vectors*: words are binary, trigrams weighted by
-tf-idf, as they are in the authors' published code (which also weights words); Jaccard, in the
-text one of indicator vectors, is that of sets. docs/notes/question-relevancy.md has the
-comparison by which it was chosen.
+Words are binary, trigrams weighted by tf-idf, as in the authors' code (which also weights words);
+Jaccard is that of sets. docs/notes/question-relevancy.md has the comparison of the readings.
 """
 FOURTEEN = tuple(BY_NAME.values())
 
@@ -65,10 +63,9 @@ READINGS = {
     "tf-idf": (*_of("embedding"), *TFIDF_NAMES, "jaccard unigram", "jaccard trigram"),
     "binary trigrams": NAMES,
 }
-"""The fourteen distances read otherwise.
+"""The fourteen distances read otherwise: with `tf-idf` words are weighted too.
 
-With `tf-idf` words are weighted too. Unlike in the authors' code, idf is that of the training
-pairs, whatever is ranked, and Jaccard stays Jaccard.
+Unlike in the authors' code, idf is that of the training pairs, and Jaccard stays Jaccard.
 """
 
 Settings = dict[str, Any]
@@ -85,8 +82,7 @@ def _rows(sets: Mapping[str, tuple[str, ...]]) -> dict[str, Settings]:
     }
 
 
-OURS = tuple(_rows(READINGS))
-"""Rows of ours, which the paper has no numbers for."""
+OURS = tuple(_rows(READINGS))  # rows of ours, which the paper has no numbers for
 VARIANTS: dict[str, Settings] = {
     STL: {},
     **{f"{MTL} ({name})": {"auxiliary": tasks} for name, tasks in AUXILIARY.items()},
@@ -109,10 +105,9 @@ LATER_TEST = "test-2017"
 class RelevancyRecipe(Recipe):
     """Settings of a run of paper 4 (figure 2 of the text).
 
-    Not in the paper, so ours, chosen on dev: `width`, how tasks are mixed (a batch of each in
-    every step, the others' losses times `auxiliary_weight`), `trigrams`, that features are
-    standardised task by task, `patience`, and of the BiLSTM its size and the `longest` text
-    (docs/notes/question-relevancy.md).
+    Ours, chosen on dev (docs/notes/question-relevancy.md): `width`, how tasks are mixed (a batch of
+    each in every step, the others' losses times `auxiliary_weight`), `trigrams`, features
+    standardised task by task, `patience`, the BiLSTM's size and its `longest` text.
     """
 
     paper: str = PAPER
@@ -158,9 +153,8 @@ class RelevancyRecipe(Recipe):
     def load(self, data_dir: FilePath | None = None) -> Dataset:
         """The data set, with the later test as a split of its own and the auxiliary tasks.
 
-        SemEval-2017 has the train and dev splits of 2016, so one training serves both tests.
-        The QA task is SemEval's, as in the paper; on the bundled sample, and on a reader's own
-        data, which need no other set to be there, the questions and answers of the sample.
+        SemEval-2017 has the train and dev splits of 2016, so one training serves both tests. On
+        the sample and on a user's own data, the QA task has the questions of the sample.
         """
         data = load_dataset(self.dataset, self.protocol, data_dir)
         splits = dict(data.splits)
@@ -181,8 +175,7 @@ class RelevancyRecipe(Recipe):
         return pairs_of(load_dataset("semeval-cqa", "a-2016", data_dir).train)
 
 
-QUICK = {"epochs": 40, "learning_rate": 1e-2}
-"""Small enough for a walkthrough, never for tables."""
+QUICK = {"epochs": 40, "learning_rate": 1e-2}  # small enough for a walkthrough, never for tables
 
 
 def recipe(
@@ -193,10 +186,7 @@ def recipe(
     scale: str = "paper",
     seed: int = 0,
 ) -> RelevancyRecipe:
-    """The recipe of a row of tables 1 to 3 or of `OURS`.
-
-    Raises `QaselError` for an unknown variant or scale.
-    """
+    """The recipe of a row of tables 1 to 3 or of `OURS`; raises `QaselError` for an unknown one."""
     protocols = {"semeval-cqa": "b-2016", "sample": "related"}
     settings: Settings = {
         "protocol": protocols.get(dataset) or usual_protocol(dataset),

@@ -7,11 +7,10 @@ from collections.abc import Callable, Mapping, Sequence
 
 import pandas as pd
 import seaborn
-from matplotlib.patches import Patch
 
 from qasel.evaluation import bootstrap_interval
 from qasel.figures.diagrams import Arrow, Box, Diagram, diagrams
-from qasel.figures.style import GREY, HouseFigure, colour, house_style, new_figure
+from qasel.figures.style import HouseFigure, colour, house_style, new_figure
 from qasel.papers.question_relevancy import ROOM
 from qasel.papers.question_relevancy.recipes import (
     AUXILIARY,
@@ -50,9 +49,8 @@ def _claim(text: str, first: str, second: str, split: str = "test") -> Claim:
 
 
 def claims(runs: pd.DataFrame | None = None) -> pd.DataFrame:
-    """Other tasks against none, and the small network against the large, on both tests.
-
-    As `judged` gives them; the paper's differences with its stars.
+    """Other tasks against none, and the small network against the large, on both tests: `judged`,
+    and the paper's differences with its stars.
     """
     asked = [_claim(year, *pair, split) for pair in COMPARISONS for split, year in TESTS.items()]
     known = published(ROOM).query("table == 'table-1'").set_index(["row", "metric"])["note"]
@@ -69,33 +67,30 @@ def left_out(runs: pd.DataFrame | None = None) -> pd.DataFrame:
 def held(runs: pd.DataFrame | None = None) -> pd.DataFrame:
     """What the paper says of its systems in table 1, test by test; as `judged` gives it."""
     runs = read_runs([ROOM]) if runs is None else runs
-    frames = []
+    lines = []
     for split in TESTS:
         for name in (STL, MAIN):
             claim = _claim("network beats search engine", name, ORDER, split)
-            line = judge(ROOM, claim, _against_order(name, split, runs))
-            frames.append(pd.DataFrame([line], columns=CLAIM_COLUMNS))
+            lines.append(judge(ROOM, claim, _against_order(name, split, runs)))
         asked = [_claim("small network beats BiLSTM", STL, f"STL{SIM}", split)]
         asked += [_claim(f"other tasks: {x}", f"{MTL} ({x})", STL, split) for x in AUXILIARY]
-        frames.append(judged(ROOM, asked, runs))
-    return pd.concat(frames, ignore_index=True)
+        lines += judged(ROOM, asked, runs).to_numpy().tolist()
+    return pd.DataFrame(lines, columns=CLAIM_COLUMNS)
 
 
 def against_search(runs: pd.DataFrame | None = None) -> pd.DataFrame:
-    """Test MAP less that of the search engine's order, in the text's distances and in ours.
+    """Test MAP less that of the search engine's order: a line per test and system that was run.
 
-    One line per test and system. The interval is a bootstrap over the questions, on each one's
-    mean over seeds; systems that were not run are left out.
+    The interval is a bootstrap over the questions, on each one's mean over seeds.
     """
     lines = []
     for split, year in TESTS.items():
         for name in (STL, MAIN, *OURS):
             if test := _against_order(name, split, runs):
                 low, high = bootstrap_interval(*test.values)
-                scores = [f"{mean:.3f}" for mean in test.means]
-                cells = [*scores, f"{test.t.difference:+.3f}", f"{low:+.3f} to {high:+.3f}"]
-                lines.append([year, name, *cells, len(test.seeds)])
-    columns = ["test", "system", "MAP", "search engine", "difference", INTERVAL, "seeds"]
+                cells = [*(f"{mean:.3f}" for mean in test.means), f"{test.t.difference:+.3f}"]
+                lines.append([year, name, *cells, f"{low:+.3f} to {high:+.3f}", len(test.seeds)])
+    columns = "test", "system", "MAP", "search engine", "difference", INTERVAL, "seeds"
     return pd.DataFrame(lines, columns=columns)
 
 
@@ -118,9 +113,8 @@ def architecture() -> HouseFigure:
     classes_of = {"questions": 2, "QA": 2, "FNC": 4, "NLI": 3}
     for place, (name, classes) in enumerate(classes_of.items()):
         main, y = not place, 1.2 - 0.8 * place
-        task, end = (
-            (name, "relevant or not: ranks") if main else (f"{name} task", "only to learn from")
-        )
+        end = "relevant or not: ranks" if main else "only to learn from"
+        task = name if main else f"{name} task"
         boxes[name] = Box(task, 5.3, y, f"[{width}] to [{width}]", OWN, 1.45)
         boxes[f"{name} out"] = Box(f"{classes} classes", 7.2, y, end, OUT if main else OWN, 1.75)
         arrows += [Arrow("shared", name), Arrow(name, f"{name} out")]
@@ -137,21 +131,15 @@ TABLES = {
     "table-2": "Table 2: sets of distances, paper against ours",
     "table-3": "Table 3: one distance left out, paper against ours",
 }
-HYPERPARAMETERS = {
-    "batch": "pairs a batch",
-    "learning_rate": "learning rate",
-    "momentum": "momentum",
-    "dropout": "dropout",
-}
+HYPERPARAMETERS = {"batch": "pairs per batch", "learning_rate": "learning rate"}
+HYPERPARAMETERS |= {name: name for name in ("momentum", "dropout")}
 """Settings of figure 2 of the text, but for the number of epochs, which the curves show."""
-LOG = {"learning rate"}
-"""Panels whose values are orders of magnitude apart."""
 
 
 def figures(
     runs: pd.DataFrame | None = None, note: Callable[[str], None] = print
 ) -> dict[str, HouseFigure]:
-    """Every figure by its name; `note` is told of those that there are no runs for."""
+    """Every figure by its name; `note` gets the names of those without runs."""
     runs = read_runs([ROOM]) if runs is None else runs
     found = {"network": architecture()} | {name: table(runs, name) for name in TABLES}
     found |= {"learning-curve": learning_curve(runs), "hyperparameters": hyperparameters(runs)}
@@ -170,9 +158,8 @@ def table(runs: pd.DataFrame | None, name: str) -> HouseFigure | None:
 
 def learning_curve(runs: pd.DataFrame | None = None) -> HouseFigure | None:
     """Figure 4: dev MAP against the share of the training lists, alone and with the QA task."""
-    return _panels(
-        {"share": "share of train"}, (STL, MAIN), runs, "Figure 4: how much data it takes"
-    )
+    title = "Figure 4: how much data it takes"
+    return _panels({"share": "share of train"}, (STL, MAIN), runs, title)
 
 
 def hyperparameters(runs: pd.DataFrame | None = None) -> HouseFigure | None:
@@ -208,11 +195,11 @@ def _panels(
             palette={system: colour(system) for system in systems},
             errorbar=("pi", 100), legend=axes is grid[0],
         )  # fmt: skip
-        axes.set(xlabel=name, ylabel="dev MAP", xscale="log" if name in LOG else "linear")
+        scale = "log" if name == "learning rate" else "linear"
+        axes.set(xlabel=name, ylabel="dev MAP", xscale=scale)
         axes.xaxis.set_major_formatter("{x:g}")
-    handles, names = grid[0].get_legend_handles_labels()
+    shown_by = grid[0].get_legend_handles_labels()
     grid[0].get_legend().remove()
-    band = Patch(color=GREY, alpha=0.3)
-    figure.legend([*handles, band], [*names, "all seeds"], loc="outside lower center", ncols=3)
+    figure.legend(*shown_by, loc="outside lower center", ncols=2, title="mean and all seeds")
     figure.suptitle(title)
     return figure

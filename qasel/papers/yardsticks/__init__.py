@@ -9,18 +9,10 @@ from qasel.results import Room
 from qasel.training.neural import by_variant
 
 __all__ = [
-    "MAIN",
-    "ROOM",
-    "VARIANTS",
-    "CrossEncoderRanker",
-    "Reference",
-    "load",
-    "ranker",
-    "recipe",
-]
+    "MAIN", "ROOM", "VARIANTS", "CrossEncoderRanker", "Reference", "load", "ranker", "recipe",
+]  # fmt: skip
 
 ranker, load = by_variant(lambda variant: Reference if variant in BASELINES else CrossEncoderRanker)
-
 
 ROOM = Room(
     name="yardsticks",

@@ -1,6 +1,7 @@
 """Fine-tuned cross-encoders: a transformer reads each pair of a list, heads score it."""
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import torch
@@ -18,7 +19,7 @@ from qasel.training.trainer import Schedule, TrainingData
 
 
 class CrossEncoder(nn.Module):
-    """`[CLS] question [SEP] candidate [SEP]` through an encoder, one vector a pair, and heads.
+    """`[CLS] question [SEP] candidate [SEP]` through an encoder, one vector per pair, and heads.
 
     That vector is the mean over the pair's pieces or the state of [CLS] (`recipe.averages`).
     """
@@ -50,9 +51,8 @@ class Heads(nn.Module):
         self.scheme = scheme
         names = [head.name for head in scheme.heads]
         self.own = nn.ModuleDict({name: nn.Linear(size, size) for name in names})
-        self.score = nn.ModuleDict(
-            {name: nn.Linear(size * len(scheme.sources(name)), 1) for name in names}
-        )
+        inputs = {name: size * len(scheme.sources(name)) for name in names}
+        self.score = nn.ModuleDict({name: nn.Linear(inputs[name], 1) for name in names})
         self.dropout = nn.Dropout(dropout)
 
     def forward(self, pairs: Tensor, batch: Batch) -> dict[str, Tensor]:
@@ -73,12 +73,10 @@ class Heads(nn.Module):
 class EvidenceHeads(Heads):
     """Two heads: what the first one finds in a list is evidence for the second.
 
-    The simplest form of MS-Ranker's idea, and not its agent: all candidates are scored twice, at
-    once instead of one after the other, and nothing is sampled. From the paper: the chance of
-    being right decides how much of a candidate becomes evidence (equation 21), and a gate how
-    much of the evidence is let in (equation 22). Ours: evidence is the mean of the *other*
-    candidates' vectors by the softmax of their first scores, where the paper's agent walks down
-    a list that a trained first stage has sorted; and it enters before the tanh, with weights that
+    The simplest form of MS-Ranker's idea, without its agent: nothing is sampled. As in the paper,
+    the chance of being right decides how much of a candidate becomes evidence (equation 21), and a
+    gate how much of it is let in (equation 22). Evidence is the mean of the *other* candidates'
+    vectors by the softmax of their first scores; it enters before the tanh, with weights that
     start at 0, so that at first the second head is a plain one.
     """
 
@@ -101,9 +99,8 @@ class EvidenceHeads(Heads):
 
 
 def others(scores: Tensor, mask: Tensor) -> Tensor:
-    """What each candidate's list-mates weigh for it, `[Q, N, N]`, of scores `[Q, N]`.
-
-    Row i is the softmax over all real candidates but i; 0 throughout where there is no other.
+    """Attention weights of each candidate's list-mates, `[Q, N, N]`, of scores `[Q, N]`: row i is
+    the softmax over all real candidates but i, 0 where there is no other.
     """
     same = torch.eye(mask.shape[1], dtype=torch.bool, device=mask.device)
     return masked_softmax(scores[:, None].expand(-1, len(same), -1), mask[:, None] & ~same)
@@ -116,10 +113,9 @@ class Reference(neural.Reference):
 
 
 def cut_lists(split: Split, most: int, seed: int) -> Split:
-    """The split with at most `most` candidates a list, in their order; 0 keeps all.
+    """The split with at most `most` candidates per list, in their order; 0 keeps all.
 
-    All right ones stay, even where they are more, and at least one wrong one beside them, if
-    there is any; which wrong ones is drawn by `seed`.
+    All relevant ones stay, however many, and at least one non-relevant one; which, `seed` draws.
     """
     generator = np.random.default_rng(seed)
 
@@ -153,11 +149,10 @@ class CrossEncoderRanker(neural.NeuralRanker):
     def optimizer(self) -> torch.optim.Optimizer:
         """AdamW; biases and norms, which are vectors, do not decay."""
         learnt = [p for p in self.network.parameters() if p.requires_grad]
-        groups = [
-            {"params": [p for p in learnt if p.ndim > 1], "weight_decay": self.recipe.weight_decay},
-            {"params": [p for p in learnt if p.ndim < 2], "weight_decay": 0.0},
-        ]
-        return torch.optim.AdamW(groups, lr=self.rate)
+        decays: dict[str, Any] = {"params": [p for p in learnt if p.ndim > 1]}
+        others: dict[str, Any] = {"params": [p for p in learnt if p.ndim < 2], "weight_decay": 0.0}
+        decay = self.recipe.weight_decay
+        return torch.optim.AdamW([decays, others], lr=self.rate, weight_decay=decay)
 
     def losses(self, batch: Batch) -> dict[str, Tensor]:
         """The loss of each head, and their weighted sum."""

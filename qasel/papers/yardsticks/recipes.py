@@ -50,10 +50,7 @@ VARIANTS = (*BASELINES, *SCHEMES)
 
 
 class BaselineRecipe(Recipe):
-    """A run of a yardstick that reads no labels.
-
-    Raises `QaselError` for "given order" on a data set whose files leak the labels by it.
-    """
+    """A yardstick that reads no labels; `QaselError` for "given order" where it leaks them."""
 
     paper: str = PAPER
     variant: Annotated[str, one_of(BASELINES)]
@@ -61,10 +58,8 @@ class BaselineRecipe(Recipe):
     @model_validator(mode="after")
     def _no_leak(self) -> Self:
         if self.variant == GIVEN and self.dataset in LEAKS:
-            raise QaselError(
-                f"{GIVEN!r} is no yardstick on {self.dataset}: {LEAKS[self.dataset]}; "
-                "name other variants, such as 'BM25'"
-            )
+            told = f"{GIVEN!r} is no yardstick on {self.dataset}: {LEAKS[self.dataset]}"
+            raise QaselError(f"{told}; name other variants, such as 'BM25'")
         return self
 
     @property
@@ -81,10 +76,9 @@ class BaselineRecipe(Recipe):
 class CrossEncoderRecipe(Recipe):
     """A fine-tuned transformer over question and candidate: all six differ in heads and loss only.
 
-    Settings are what is usual for BERT's family, not tuned here. `margin`, `pairs` and `weights`
-    are those of Gao et al. 2020 by data set. `pooling` "auto" follows the encoder: sentence
-    encoders (`sentence-transformers/…`, the stand-in) learnt to give the mean over their pieces,
-    all others [CLS].
+    Settings are what is usual for BERT's family, not tuned here; `margin`, `pairs` and `weights`
+    are those of Gao et al. 2020. `pooling` "auto" is the mean over the pieces for sentence encoders
+    (`sentence-transformers/…`, the stand-in), which were trained for it, [CLS] for all others.
     """
 
     paper: str = PAPER
@@ -143,7 +137,7 @@ def recipe(
 ) -> BaselineRecipe | CrossEncoderRecipe:
     """The recipe of a yardstick; raises `QaselError` for an unknown variant or scale.
 
-    There are no word vectors: `vectors`, if any, names the encoder of a cross-encoder.
+    `vectors`, if any, names the encoder of a cross-encoder: there are no word vectors.
     """
     if variant not in VARIANTS:
         raise QaselError(f"unknown variant {variant!r} of {PAPER}; known: {', '.join(VARIANTS)}")

@@ -402,7 +402,7 @@ def test_an_encoder_of_ones_own_has_a_first_stage_of_its_own(variant):
 
 def test_each_ablation_is_a_setting_and_shares_one_pre_ranker():
     base = recipe("MS-Ranker", "wikiqa")
-    assert (base.hidden, base.batch, base.dropout, base.pre_epochs) == (128, 10, 0.5, 5)
+    assert (base.hidden, base.batch, base.dropout, base.pre_epochs) == (128, 10, 0.5, 8)
     for variant, name in ABLATIONS.items():
         other = recipe(variant, "wikiqa")
         assert other == base.change(variant=variant, **{name: False})

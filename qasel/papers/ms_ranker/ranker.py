@@ -169,7 +169,7 @@ class MSRanker(NeuralRanker):
         if self.recipe.list_by == "action":
             keys = actions + keys
         elif self.recipe.list_by == "random":
-            keys = actions + torch.rand_like(keys)
+            keys = actions + torch.rand(keys.shape, dtype=keys.dtype, device=keys.device)
         labels, mask = (x.expand_as(actions).flatten(0, 1) for x in (batch.labels, batch.mask))
         return rewards(keys.flatten(0, 1), labels, mask, self.recipe.no_change).view_as(actions)
 

@@ -38,8 +38,7 @@ ENCODERS = {
 }
 """Row of table 3 → its settings (section 4.5). MiniLM stands in where no hub can be reached."""
 FINE_TUNED = {
-    "vectors": "", "dropout": 0.1, "pre_loss": "ce", "pre_epochs": 5, "pre_decay": 0.99,
-    "agent_rate": 1e-5,
+    "vectors": "", "dropout": 0.1, "pre_loss": "ce", "pre_decay": 0.99, "agent_rate": 1e-5,
 }  # fmt: skip
 """What they share: the paper's pre-ranker, BERT's usual dropout, and a low rate for the agent."""
 WITH_AGENT = f" + {MAIN}"
@@ -161,7 +160,7 @@ def recipe(
     if scale == "quick":
         settings |= QUICK
     if (name := variant.removesuffix(WITH_AGENT)) in ENCODERS:
-        settings |= FINE_TUNED | ENCODERS[name]
+        settings = {"pre_epochs": 5} | settings | FINE_TUNED | ENCODERS[name]
     if variant in FROZEN:
         settings |= {"vectors": "", "encoder": FROZEN[variant] or vectors or "", "frozen": True}
     return MSRankerRecipe(variant=variant, dataset=dataset, scale=scale, seed=seed, **settings)

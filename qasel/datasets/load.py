@@ -9,15 +9,14 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from pkgutil import resolve_name
 
 from qasel.datasets.base import Dataset, PairTask, Split
 from qasel.datasets.describe import oddities
 from qasel.datasets.lines import group_rows
 from qasel.datasets.registry import COLLECTIONS, QUESTION_PROTOCOLS, Collection, unknown
-from qasel.datasets.semeval import B, read_semeval, read_table
-from qasel.datasets.sentence_pairs import read_fnc, read_multinli
-from qasel.datasets.tables import JSON_SUFFIXES, KEEP, SPLITS, read_questions, read_wikiqa
-from qasel.datasets.trecqa import read_trecqa
+from qasel.datasets.semeval import B, read_table
+from qasel.datasets.tables import JSON_SUFFIXES, KEEP, SPLITS, read_questions
 from qasel.errors import QaselError
 from qasel.files import FilePath
 from qasel.locations import data_dirs
@@ -35,18 +34,6 @@ def read_sample(
         return [read_questions(folder / f"{n}.tsv", n).where(KEEP[protocol]) for n in SPLITS], ()
     paths = {name: folder / f"{RELATED}-{name}.tsv" for name in SPLITS}
     return [group_rows(path, name, read_table(path, B)[0]) for name, path in paths.items()], ()
-
-
-READERS = {
-    "sample": read_sample,
-    "wikiqa": read_wikiqa,
-    "trecqa": read_trecqa,
-    "semeval-cqa": read_semeval,
-}
-"""Collection → `read(collection, folders, protocol)`, which gives its splits and notes on them."""
-
-PAIR_READERS = {"multinli": read_multinli, "fnc-1": read_fnc}
-"""Name in `load_pairs` → `read(collection, folders)`, which gives the `PairTask`."""
 
 
 def load_dataset(
@@ -113,7 +100,7 @@ def _collection(
 ) -> Dataset:
     """Kept until a file changes, for runs one after another read the same; some tens of MB each."""
     known = COLLECTIONS[name]
-    splits, notes = READERS[name](known, folders, protocol)
+    splits, notes = resolve_name(known.reader)(known, folders, protocol)
     scoring = "semeval" if protocol == RELATED else known.scoring
     return _dataset(name, protocol, splits, scoring, notes)
 
@@ -138,7 +125,8 @@ def load_pairs(name: str, data_dir: FilePath | None = None) -> PairTask:
     tasks = {known.pairs: known for known in COLLECTIONS.values() if known.pairs}
     if name not in tasks:
         raise QaselError(unknown("task on pairs", name, tasks))
-    return PAIR_READERS[name](tasks[name], tasks[name].folders(data_dirs(data_dir)))
+    known = tasks[name]
+    return resolve_name(known.reader)(known, known.folders(data_dirs(data_dir)))
 
 
 def _dataset(

@@ -1,7 +1,7 @@
 """Every public collection that the project knows: protocols, files, source, licence.
 
-They are described in `collections.toml`. A new data set is one more table there, a reader in a
-module of its own, and a line in `READERS` of `load.py`.
+They are described in `collections.toml`. A new data set is one more table there and a reader in a
+module of its own.
 """
 
 import difflib
@@ -26,6 +26,9 @@ class Collection(BaseModel, frozen=True, extra="forbid"):
     published; `files` must come out of it (without `.gz`), or are the archive itself, which is
     then kept as it is. `default` is the protocol taken when none is named; a collection without
     protocols is no `Dataset`. `pairs` is the name of its task on sentence pairs in `load_pairs`.
+    `reader` names the function that reads it, `module:function`: of a data set
+    `read(collection, folders, protocol)`, which gives a list of splits and notes on them, of a task
+    on pairs `read(collection, folders)`, which gives the `PairTask`.
     `scoring` is the convention of its published scores, `vectors` the word vectors that all
     papers start with on it. `label` is its name in tables and figures, `labels` that under a
     protocol. `wider` maps a protocol to others whose test holds all of its questions with the
@@ -44,6 +47,7 @@ class Collection(BaseModel, frozen=True, extra="forbid"):
     hash: str | None = None
     files: tuple[str, ...] = ()
     pairs: str = ""
+    reader: str = ""
     layouts: tuple[str, ...] = ()
     scoring: str = "trec"
     vectors: str = "glove.6B.100d"

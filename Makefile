@@ -1,4 +1,4 @@
-# Everything runs in .venv; `make demo` needs nothing but Python 3.11 or newer.
+# Everything runs in .venv; `make demo` needs nothing but Python 3.11.4 or newer.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin

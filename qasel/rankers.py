@@ -28,14 +28,16 @@ class History:
     """How a fit went.
 
     `epochs` has one dict per epoch, with keys such as "epoch", "loss", "dev_map" (none for a
-    ranker that learns without epochs). `best_epoch` is the "epoch" of the model kept; `chosen`
-    holds the values picked on dev, such as {"C": 10.0}.
+    ranker that learns without epochs). `best_epoch` is the "epoch" of the highest dev MAP;
+    `chosen` holds the values picked on dev, such as {"C": 10.0}. `weights` are those that a
+    network could have been left with, by the name of the rule (`training.trainer.KEEP`).
     """
 
     epochs: list[dict[str, float]] = field(default_factory=list)
     best_epoch: int | None = None
     seconds: float = 0.0
     chosen: dict[str, float] = field(default_factory=dict)
+    weights: dict[str, dict[str, Any]] = field(default_factory=dict, repr=False, compare=False)
 
 
 @runtime_checkable

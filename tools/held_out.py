@@ -4,8 +4,9 @@
 `python tools/held_out.py question-relevancy semeval-cqa STL-MLP "STL-MLP, tf-idf" --seeds 0,1`
 
 The training questions are cut into folds. For each variant, setting, seed and
-fold a model is trained on the other folds, its epoch chosen on the dev split
-as ever, and scored on the fold that it has not seen. Each finished fold is a
+fold a model is trained on the other folds, as ever, and scored on the fold that
+it has not seen: under each rule for which weights to keep (`keep`) where the
+recipe has one, and after every epoch (`by_epoch`). Each finished fold is a
 line of data/held-out.csv, found again by its recipe's hash (so a stopped
 comparison goes on, and no line is taken for that of a recipe whose defaults
 have changed since), from which the table is printed: mean held-out MAP, and the
@@ -15,6 +16,7 @@ and over runs (t).
 """
 
 import argparse
+import copy
 import csv
 import json
 import re
@@ -23,6 +25,7 @@ from collections import defaultdict
 from itertools import product
 from pathlib import Path
 from statistics import fmean
+from typing import Any
 
 import numpy as np
 import torch
@@ -34,17 +37,18 @@ from qasel import evaluate
 from qasel.cli.papers import parse_seeds
 from qasel.datasets.base import Split
 from qasel.errors import QaselError
-from qasel.evaluation import bootstrap_interval, mean_interval
+from qasel.evaluation import Scores, bootstrap_interval, mean_interval
 from qasel.locations import DATA
 from qasel.papers import ROOMS
 from qasel.results.ledger import code_revision
 from qasel.results.measure import vectors_for
 from qasel.training.recipe import Recipe, settings
+from qasel.training.trainer import KEEP
 
 PATH = DATA / "held-out.csv"
 FIELDS = (
     "variant", "dataset", "setting", "seed", "recipe", "fold", "folds",
-    "epoch", "dev", "map", "revision", "ap",
+    "epoch", "dev", "map", "revision", "ap", "by_epoch",
 )  # fmt: skip
 FOLD_SEED = 5
 Row = dict[str, str]
@@ -73,28 +77,72 @@ def fold_of(train: Split, fold: int, folds: int) -> tuple[Split, Split]:
 
 
 def recipe_of(room: str, variant: str, dataset: str, setting: str, seed: int) -> Recipe:
-    """A row's recipe with `k_max=5,kernels=(1,2)` changed; a tuple has commas of its own."""
-    parts = [part for part in re.split(r",(?=\w+=)", setting) if part]
-    return ROOMS[room].configured(variant, dataset, settings(parts)).change(seed=seed)
+    """A row's recipe with `k_max=5,kernels=(1,2)` changed."""
+    return ROOMS[room].configured(variant, dataset, settings(parts_of(setting))).change(seed=seed)
 
 
-def run_fold(chosen: Recipe, setting: str, fold: int, folds: int, out: Path | None = None) -> Row:
-    """Train without a fold and score it; first stages are kept and shared in `out`."""
+def run_fold(
+    room: str, variant: str, dataset: str, setting: str, seed: int, fold: int, folds: int,
+    out: Path | None = None,
+) -> list[Row]:  # fmt: skip
+    """Train without a fold and score it, a line per rule of `keep`.
+
+    First stages are kept and shared in `out`.
+    """
+    chosen = recipe_of(room, variant, dataset, setting, seed)
     data = chosen.load()
     rest, held = fold_of(data.train, fold, folds)
     vectors = vectors_for(chosen, data)
     ranker = ROOMS[chosen.paper].ranker(chosen, vectors, torch.device("cpu"))
     folder = out / f"fold-{fold}-of-{folds}" / chosen.slug if out else None
     tasks = {"tasks": data.tasks} if data.tasks else {}
-    history = ranker.fit(rest, data.dev, folder, **tasks)
-    scores = evaluate(ranker.rank(held), held, data.scoring)
-    values = (
-        chosen.variant, chosen.dataset, setting, chosen.seed, chosen.hash, fold, named(folds),
-        history.best_epoch, max((epoch["dev_map"] for epoch in history.epochs), default=""),
-        scores.map, code_revision(),
-        json.dumps({q: round(ap, 4) for q, ap in scores.per_question["map"].items()}),
-    )  # fmt: skip
-    return {name: str(value) for name, value in zip(FIELDS, values, strict=True)}
+    by_epoch: list[float] = []
+
+    def after_epoch(_: list[dict[str, float]]) -> None:
+        by_epoch.append(round(score(ranker, held, data.scoring).map, 4))
+
+    rules = KEEP if hasattr(chosen, "keep") else ()
+    watch = {"on_epoch": after_epoch} if rules else {}
+    history = ranker.fit(rest, data.dev, folder, **watch, **tasks)
+    rows = []
+    for rule in rules or ("",):
+        if rule:
+            chosen, setting = chosen.change(keep=rule), with_keep(chosen, setting, rule)
+        scores = score(ranker, held, data.scoring, history.weights.get(rule))
+        values = (
+            chosen.variant, chosen.dataset, setting, chosen.seed, chosen.hash, fold, named(folds),
+            history.best_epoch, max((epoch["dev_map"] for epoch in history.epochs), default=""),
+            scores.map, code_revision(),
+            json.dumps({q: round(ap, 4) for q, ap in scores.per_question["map"].items()}),
+            json.dumps(by_epoch) if rules else "",
+        )  # fmt: skip
+        rows.append({name: str(value) for name, value in zip(FIELDS, values, strict=True)})
+    return rows
+
+
+def score(ranker: Any, held: Split, scoring: str, weights: dict[str, Any] | None = None) -> Scores:
+    """Scores of a fold, with other weights if given.
+
+    By a copy of a network: ranking adds new words to one that may still be training.
+    """
+    if hasattr(ranker, "network"):
+        ranker = copy.copy(ranker)
+        ranker.network, ranker.vocabulary = map(copy.deepcopy, (ranker.network, ranker.vocabulary))
+        if weights:
+            ranker.network.load_state_dict(weights)
+    return evaluate(ranker.rank(held), held, scoring)
+
+
+def with_keep(chosen: Recipe, setting: str, rule: str) -> str:
+    """A setting in which `keep` is a rule; the default is not named."""
+    parts = [part for part in parts_of(setting) if not part.startswith("keep=")]
+    usual = type(chosen).model_fields["keep"].default
+    return ",".join([*parts, *([f"keep={rule}"] if rule != usual else [])])
+
+
+def parts_of(setting: str) -> list[str]:
+    """`k_max=5,kernels=(1,2)` in its parts; a tuple has commas of its own."""
+    return [part for part in re.split(r",(?=\w+=)", setting) if part]
 
 
 def named(folds: int) -> str:
@@ -185,8 +233,10 @@ def main() -> None:
         chosen = recipe_of(options.paper, variant, options.dataset, setting, seed)
         row = found(known(PATH), chosen, fold, options.folds)
         if row is None:
-            row = run_fold(chosen, setting, fold, options.folds, options.out)
-            add(PATH, row)
+            asked = (options.paper, variant, options.dataset, setting, seed, fold, options.folds)
+            for line in run_fold(*asked, options.out):
+                add(PATH, line)
+            row = found(known(PATH), chosen, fold, options.folds)
         rows.append(row | {"setting": setting})  # as asked for here, not as it was then
     print(table(rows))
 

@@ -22,7 +22,7 @@ from qasel.training import checkpoint
 from qasel.training.batching import Batch, EncodedSplit, PairedSplit, Tile
 from qasel.training.devices import seed_all
 from qasel.training.recipe import Recipe, of_this_version, read_recipe, recipe_from, write_recipe
-from qasel.training.trainer import OnEpoch, Schedule, TrainingData, forget, train
+from qasel.training.trainer import Keep, OnEpoch, Schedule, TrainingData, forget, train
 
 MODEL = "model.safetensors"
 RANK_BATCH, RANK_PAIRS = 60, 6_000
@@ -147,7 +147,8 @@ class NeuralRanker(RecipeRanker):
     def schedule(self) -> Schedule:
         """How long to train: early stopping, with the recipe's epochs and patience."""
         r = self.recipe
-        return Schedule(r.epochs, r.patience, r.batch, r.seed)
+        keep: Keep = getattr(r, "keep", "best")
+        return Schedule(r.epochs, r.patience, r.batch, r.seed, keep=keep)
 
     @property
     def rate(self) -> float:

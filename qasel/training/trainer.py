@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol, get_args
 
 import torch
 from torch import Tensor, nn
@@ -19,6 +19,11 @@ from qasel.training import checkpoint
 from qasel.training.devices import joined, seed_all
 
 LAST = "last.safetensors"  # the state after the last epoch, from which a killed run goes on
+Keep = Literal["best", "last", "mean"]
+KEEP = get_args(Keep)
+"""Which weights a network is left with: those of its best dev epoch, those of its last epoch, or a
+running mean over epochs that remembers about `MEMORY` of them."""
+MEMORY = 5
 
 
 Losses = Callable[[Any], dict[str, Tensor]]
@@ -42,7 +47,8 @@ class Schedule:
     """How long and how to train: `patience` epochs without a better dev MAP end it.
 
     After every `decay_every` epochs the learning rates are multiplied by `decay`. With a `warmup`
-    they rise linearly from 0 for that share of the epochs, batch by batch, then fall to 0.
+    they rise linearly from 0 for that share of the epochs, batch by batch, then fall to 0. `keep`
+    names the weights that the network ends with (`KEEP`).
     """
 
     epochs: int
@@ -52,6 +58,7 @@ class Schedule:
     decay: float = 1.0
     decay_every: int = 1
     warmup: float = 0.0
+    keep: Keep = "best"
 
     def rate(self, epochs: float) -> float:
         """Factor of the learning rates after so many epochs, a part of one counted."""
@@ -73,7 +80,7 @@ def train(
     learnt_from: str = "",
     rate_name: str = "learning_rate",
 ) -> History:
-    """Train `network` in place; it ends with the weights of its best dev epoch.
+    """Train `network` in place; it ends with the weights that the schedule says to keep.
 
     `losses(batch)` gives named losses, of which `loss` is minimised; the history has the mean of
     each over the items. With a `folder`, the state after each epoch is kept there, and a killed run
@@ -102,9 +109,16 @@ def train(
             bar.set_postfix(loss=f"{row['loss']:.4f}", dev_map=f"{row['dev_map']:.4f}")
             if on_epoch:
                 on_epoch(epochs)
-    network.load_state_dict(state.best)
+    weights = {"best": state.best, "last": copied(network), "mean": state.mean}
+    network.load_state_dict(weights[schedule.keep])
     network.eval()
-    return History(epochs, state.best_epoch, sum(row["seconds"] for row in epochs))
+    seconds = sum(row["seconds"] for row in epochs)
+    return History(epochs, state.best_epoch, seconds, weights=weights)
+
+
+def copied(network: nn.Module) -> dict[str, Tensor]:
+    """The weights of a network, as they are now."""
+    return {name: weight.detach().clone() for name, weight in network.state_dict().items()}
 
 
 def forget(folder: Path) -> None:
@@ -113,7 +127,7 @@ def forget(folder: Path) -> None:
 
 
 class _State:
-    """A training between two epochs, and in a file: network, optimiser, history, best weights."""
+    """A training between two epochs, and in a file: network, optimiser, history, what to keep."""
 
     def __init__(
         self, network: nn.Module, optimizer: torch.optim.Optimizer, path: Path | None, source: str
@@ -121,7 +135,7 @@ class _State:
         self.network, self.optimizer = network, optimizer
         self.path, self.learnt_from = path, source
         self.epochs: list[dict[str, float]] = []
-        self.best = network.state_dict()
+        self.best = self.mean = network.state_dict()
         if path and path.exists():
             self._read(path)
 
@@ -133,15 +147,22 @@ class _State:
 
     def add(self, row: dict[str, float]) -> None:
         self.epochs.append(row)
+        now = copied(self.network)
         if self.best_epoch == len(self.epochs):
-            weights = self.network.state_dict()
-            self.best = {name: weight.detach().clone() for name, weight in weights.items()}
+            self.best = now
+        # The mean of all epochs so far, then an exponential one.
+        share = 1 / min(len(self.epochs), MEMORY)
+        self.mean = {
+            name: weight.lerp(now[name], share) if weight.is_floating_point() else now[name]
+            for name, weight in self.mean.items()
+        }
         if self.path:
             self._write(self.path)
 
     def _write(self, path: Path) -> None:
         tensors = {f"network.{name}": t for name, t in self.network.state_dict().items()}
         tensors |= {f"best.{name}": tensor for name, tensor in self.best.items()}
+        tensors |= {f"mean.{name}": tensor for name, tensor in self.mean.items()}
         for parameter, entries in self.optimizer.state_dict()["state"].items():
             for name, value in entries.items():
                 tensors[f"optimizer.{parameter}.{name}"] = torch.as_tensor(value)
@@ -152,14 +173,15 @@ class _State:
         checkpoint.require_same(path.parent, values.get("learnt_from"), self.learnt_from)
         network: dict[str, Tensor] = {}
         moments: dict[int, dict[str, Tensor]] = defaultdict(dict)
-        self.epochs, self.best = values["epochs"], {}
+        self.epochs, self.best, self.mean = values["epochs"], {}, {}
+        parts = {"network": network, "best": self.best, "mean": self.mean}
         for key, tensor in tensors.items():
             part, _, name = key.partition(".")
             if part == "optimizer":
                 parameter, _, name = name.partition(".")
                 moments[int(parameter)][name] = tensor
             else:
-                (network if part == "network" else self.best)[name] = tensor
+                parts[part][name] = tensor
         self.network.load_state_dict(network)
         self.optimizer.load_state_dict({**self.optimizer.state_dict(), "state": dict(moments)})
 

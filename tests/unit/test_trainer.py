@@ -20,6 +20,7 @@ from qasel.papers.hierarchical_ranking import HierarchicalRanker, recipe
 from qasel.results.ledger import Row, code_revision, read_ledger
 from qasel.text import load_vectors
 from qasel.training import checkpoint, resolve_device
+from qasel.training.trainer import KEEP, copied
 
 TINY = {"hidden": 8, "channels": 4, "epochs": 3, "batch": 20}
 CPU = torch.device("cpu")
@@ -62,6 +63,20 @@ def test_ends_with_the_weights_of_the_best_epoch(data, vectors):
     values = [row["dev_map"] for row in history.epochs]
     assert history.best_epoch == values.index(max(values)) + 1
     assert evaluate(ranker.rank(data.dev), data.dev).map == pytest.approx(max(values), abs=1e-12)
+
+
+def test_ends_with_the_weights_that_are_to_be_kept(data, vectors):
+    weights = {}
+    for keep in KEEP:
+        ranker = make(vectors, epochs=3, keep=keep)
+        seen: list[dict[str, torch.Tensor]] = []
+        ranker.fit(data.train, data.dev, on_epoch=lambda _: seen.append(copied(ranker.network)))  # noqa: B023
+        weights[keep] = copied(ranker.network)
+    for name, last in seen[-1].items():
+        assert torch.equal(weights["last"][name], last)
+        mean = torch.stack([epoch[name] for epoch in seen]).mean(0)
+        torch.testing.assert_close(weights["mean"][name], mean)
+    assert any(not torch.equal(weights["mean"][name], weights["last"][name]) for name in seen[-1])
 
 
 def test_patience_ends_training(data, vectors):

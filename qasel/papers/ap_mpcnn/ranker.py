@@ -102,7 +102,7 @@ class APMPCNNRanker(NeuralRanker):
     def schedule(self) -> Schedule:
         """A fixed number of epochs; the learning rate falls in steps."""
         r = self.recipe
-        return Schedule(r.epochs, r.epochs, r.batch, r.seed, r.decay, r.decay_every)
+        return Schedule(r.epochs, r.epochs, r.batch, r.seed, r.decay, r.decay_every, keep=r.keep)
 
     @torch.inference_mode()
     def inside(self, question: str, answer: str, off: str = "") -> Inside:

@@ -1,6 +1,6 @@
 """Recipes for the paper's own rows of figure 11 and tables IV and V; its settings by default."""
 
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from qasel.papers.ap_mpcnn.negatives import NEGATIVES
 from qasel.training.recipe import (
@@ -12,6 +12,7 @@ from qasel.training.recipe import (
     usual_protocol,
     usual_vectors,
 )
+from qasel.training.trainer import Keep
 
 PAPER = "ap-mpcnn"
 MAIN = "AP-MPCNN"
@@ -52,6 +53,8 @@ class APMPCNNRecipe(Recipe):
     it: the loss is a mean over triplets, not a sum, and the gradient of the penalty λw, not 2λw.
     """
 
+    added: ClassVar = {"keep": "best"}
+
     paper: str = PAPER
     variant: Annotated[str, one_of(VARIANTS)]
     attention: bool = True
@@ -73,6 +76,7 @@ class APMPCNNRecipe(Recipe):
     regularization: Share = 0.0006405  # Adam's weight decay
     batch: Count = 32
     epochs: Count = 6
+    keep: Keep = "best"  # which weights are tested (`training.trainer.KEEP`)
 
 
 QUICK = {

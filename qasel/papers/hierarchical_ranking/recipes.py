@@ -16,6 +16,7 @@ from qasel.training.recipe import (
     usual_protocol,
     usual_vectors,
 )
+from qasel.training.trainer import Keep
 
 SCHEMES: dict[str, Scheme] = {
     "CA(point)": Scheme((POINT,), "point"),
@@ -65,7 +66,7 @@ class HierarchicalRecipe(Recipe):
     and the cap on `epochs`. docs/notes/hierarchical-ranking.md says what each was chosen by.
     """
 
-    added: ClassVar = {"pair_head": "relu"}
+    added: ClassVar = {"pair_head": "relu", "keep": "best"}
 
     paper: str = PAPER
     variant: Annotated[str, one_of(VARIANTS)]
@@ -86,6 +87,7 @@ class HierarchicalRecipe(Recipe):
     vectors_rate: Amount = 0.0  # 0 fixes the word vectors
     batch: Count = 30  # questions
     patience: Count = 10  # epochs without a better dev MAP
+    keep: Keep = "best"  # which weights are tested (`training.trainer.KEEP`)
     epochs: Count = 100
 
     @property

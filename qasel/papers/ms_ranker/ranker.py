@@ -73,7 +73,7 @@ class PreRanking(NeuralRanker):
     def schedule(self) -> Schedule:
         """A fixed number of epochs."""
         r = self.recipe
-        return Schedule(r.pre_epochs, r.pre_epochs, r.batch, r.seed, r.pre_decay)
+        return Schedule(r.pre_epochs, r.pre_epochs, r.batch, r.seed, r.pre_decay, keep=r.keep)
 
 
 class MSRanker(NeuralRanker):
@@ -190,7 +190,7 @@ class MSRanker(NeuralRanker):
     def schedule(self) -> Schedule:
         """Early stopping on dev MAP."""
         r = self.recipe
-        return Schedule(r.epochs, r.patience, r.batch, r.seed, r.decay)
+        return Schedule(r.epochs, r.patience, r.batch, r.seed, r.decay, keep=r.keep)
 
     def save(self, folder: Path) -> None:
         """Write both networks."""

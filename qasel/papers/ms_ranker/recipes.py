@@ -13,6 +13,7 @@ from qasel.training.recipe import (
     usual_protocol,
     usual_vectors,
 )
+from qasel.training.trainer import Keep
 
 PAPER = "ms-ranker"
 MAIN = "MS-Ranker"
@@ -28,7 +29,7 @@ ABLATIONS = {
 """Row of table 4 → the setting that it turns off."""
 OF_AGENT = (
     "agent_rate", "evidence_start", "threshold", "no_change", "list_by", "credit", "walks",
-    "ce_weight", "patience", "epochs",
+    "ce_weight", "patience", "epochs", "keep",
 )  # fmt: skip
 """Settings that the pre-ranker does not have."""
 ENCODERS = {
@@ -89,6 +90,7 @@ class MSRankerRecipe(Recipe):
         "pre_decay": 0.99,
         "ce_weight": 0.0,
         "evidence_start": "zero",
+        "keep": "best",
     }
 
     paper: str = PAPER
@@ -122,6 +124,7 @@ class MSRankerRecipe(Recipe):
     ce_weight: Amount = 10.0  # of cross entropy beside the rewards; 0: rewards alone
     patience: Count = 3  # epochs without a better dev MAP
     epochs: Count = 50
+    keep: Keep = "best"  # which of the agent's weights are tested (`training.trainer.KEEP`)
 
     @property
     def before(self) -> "MSRankerRecipe":

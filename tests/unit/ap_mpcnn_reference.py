@@ -49,9 +49,9 @@ def slow_compare(one, other, difference="sum"):
         features += [slow_cosine(x, y), slow_distance(x, y)]
     for x in one:
         for y in other:
-            absolute = sum(abs(a - b) for a, b in zip(x, y, strict=True))
-            absolute /= len(x) if difference == "mean" else 1
-            features += [slow_cosine(x, y), slow_distance(x, y), absolute]
+            gaps = [abs(a - b) for a, b in zip(x, y, strict=True)]
+            absolute = {"sum": [sum(gaps)], "mean": [sum(gaps) / len(gaps)], "vector": gaps}
+            features += [slow_cosine(x, y), slow_distance(x, y), *absolute[difference]]
     return features
 
 

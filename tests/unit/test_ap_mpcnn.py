@@ -67,11 +67,11 @@ def numbers(vocabulary, text):
 @pytest.mark.parametrize("widths", [1, 3])
 @pytest.mark.parametrize(("attention", "wide", "sparse"), PARTS)
 def test_all_pairs_equal_the_slow_reference(attention, wide, sparse, widths):
-    difference = "sum" if wide else "mean"
+    difference = "vector" if widths == 1 else "sum" if wide else "mean"
     model, data, vocabulary = make(attention, wide, sparse, widths=widths, difference=difference)
     batch = data.batch(torch.tensor([2, 0, 1]))
     found = batch.as_lists(model.compared(batch))
-    assert found.shape[2] == compared_size(3, widths, sparse)
+    assert found.shape[2] == compared_size(3, widths, sparse, difference)
     scores = model(batch).sigmoid()
     for row, number in enumerate(batch.index.tolist()):
         question = SPLIT[number]

@@ -58,19 +58,23 @@ def vertical(x: Tensor, y: Tensor, difference: str = "sum") -> Tensor:
     """Cosine, Euclid and |x − y| of every pair of widths, `[P, 3·M²]` (figure 7, comU₁).
 
     |x − y| is one number, as the size of the vector says: the sum over the filters, or with
-    `difference="mean"` their mean. The three numbers of a pair of widths stand side by side; the
-    second sentence's width runs fastest.
+    `difference="mean"` their mean. With `"vector"` it is one number per filter, as in He et al.
+    (2015), and the result `[P, (2 + F)·M²]`. The numbers of a pair of widths stand side by side;
+    the second sentence's width runs fastest.
     """
     product = (x[:, :, None] * y[:, None]).sum(-1)  # [P, M, M]; @ would be in half precision
     cosine = _cosine(product, _length(x, 2)[:, :, None], _length(y, 2)[:, None])
     gap = x[:, :, None] - y[:, None]  # [P, M, M, F]
-    absolute = gap.abs().mean(-1) if difference == "mean" else gap.abs().sum(-1)
-    return torch.stack([cosine, _length(gap, -1), absolute], dim=-1).flatten(1)
+    absolute = gap.abs()
+    if difference != "vector":
+        absolute = getattr(absolute, difference)(-1, keepdim=True)
+    return torch.cat([cosine[..., None], _length(gap, -1)[..., None], absolute], dim=-1).flatten(1)
 
 
-def compared_size(filters: int, widths: int, sparse: bool) -> int:
+def compared_size(filters: int, widths: int, sparse: bool, difference: str = "sum") -> int:
     """Entries of the comparison vector H_v (equation 21), 631 at the paper's sizes."""
-    return 2 * filters + 3 * widths**2 + (4 if sparse else 0)
+    absolute = filters if difference == "vector" else 1
+    return 2 * filters + (2 + absolute) * widths**2 + (4 if sparse else 0)
 
 
 UNKNOWN = 0.25
@@ -107,7 +111,8 @@ class APMPCNN(nn.Module):
         self.convolution = HolisticConvolution(
             size, r.filters, r.widths, weighted=r.attention, wide=r.wide
         )
-        self.hidden = nn.Linear(compared_size(r.filters, r.widths, r.sparse), r.hidden)
+        entries = compared_size(r.filters, r.widths, r.sparse, r.difference)
+        self.hidden = nn.Linear(entries, r.hidden)
         self.dropout = nn.Dropout(r.dropout)
         self.output = nn.Linear(r.hidden, 1)
 

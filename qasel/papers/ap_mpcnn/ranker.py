@@ -91,7 +91,7 @@ class APMPCNNRanker(NeuralRanker):
         if not r.pairwise:
             wanted = batch.labels[batch.mask]
             return {"loss": F.binary_cross_entropy_with_logits(log_odds[batch.mask], wanted)}
-        f = log_odds.sigmoid()
+        f = log_odds.sigmoid() if r.hinge == "sigmoid" else log_odds
         triplets = choose(f, batch.labels, batch.mask, r.negatives, r.negatives_by, hidden)
         return {"loss": triplet_loss(f, triplets, r.margin)}
 

@@ -53,7 +53,7 @@ class APMPCNNRecipe(Recipe):
     it: the loss is a mean over triplets, not a sum, and the gradient of the penalty λw, not 2λw.
     """
 
-    added: ClassVar = {"keep": "best"}
+    added: ClassVar = {"hinge": "sigmoid", "keep": "best"}
 
     paper: str = PAPER
     variant: Annotated[str, one_of(VARIANTS)]
@@ -65,10 +65,11 @@ class APMPCNNRecipe(Recipe):
     widths: Count = 3
     hidden: Count = 300
     dropout: Share = 0.5
-    difference: Literal["sum", "mean"] = "sum"  # over the filters
+    difference: Literal["sum", "mean", "vector"] = "sum"  # |x − y| over the filters, or all of it
     negatives: Count = 8
     negatives_by: Annotated[str, one_of(NEGATIVES)] = "nearest"
     margin: Amount = 1.0
+    hinge: Literal["sigmoid", "raw"] = "sigmoid"  # on probabilities (equation 24), or log odds
     learning_rate: Amount = 0.00018
     vectors_rate: Amount = 0.0  # 0 fixes the word vectors
     decay: Amount = 0.3  # of the learning rate, every `decay_every` epochs

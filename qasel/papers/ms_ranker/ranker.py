@@ -6,10 +6,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Self
 
+import numpy as np
 import torch
+from sklearn.linear_model import LogisticRegression
 from torch import Tensor, nn
 
 from qasel.datasets.base import Question, Split
+from qasel.evaluation import Run
 from qasel.papers.ms_ranker.model import Agent, PairReader, PreRanker, Reader, WordReader, rewards
 from qasel.papers.ms_ranker.recipes import MSRankerRecipe
 from qasel.rankers import History
@@ -89,6 +92,7 @@ class MSRanker(NeuralRanker):
     network: Agent
 
     first: PreRanking | None = None  # until there is a trained one
+    level: tuple[float, float] = (1.0, 0.0)  # see `calibration`
 
     def fit(
         self,
@@ -111,6 +115,12 @@ class MSRanker(NeuralRanker):
                 stacklevel=2,
             )
         return history
+
+    def prepare(self, *splits: Split) -> None:
+        """As ever; the last split, dev, says how the pre-ranker's P_post is to be calibrated."""
+        if self.recipe.calibrate and self.first:
+            self.level = calibration(self.first.rank(splits[-1]), splits[-1])
+        super().prepare(*splits)
 
     def in_order(self, split: Split) -> Split:
         """The split, each list in the order in which the agent sees its candidates."""
@@ -140,6 +150,11 @@ class MSRanker(NeuralRanker):
             before = self.first.network
             agent.reader.load_state_dict(before.reader.state_dict())
             agent.head.load_state_dict(before.head.state_dict(), strict=False)
+            slope, intercept = self.level
+            with torch.no_grad():
+                agent.head.act.weight.mul_(slope)
+                agent.head.act.bias.mul_(slope)
+                agent.head.act.bias[1] += intercept
             if agent.head.of_evidence is not None and r.evidence_start == "zero":
                 nn.init.zeros_(agent.head.of_evidence.weight)
         return agent
@@ -204,6 +219,17 @@ class MSRanker(NeuralRanker):
         ranker = super().load(folder, vectors, device)
         ranker.first = PreRanking.load(Path(folder) / BEFORE, vectors, device)
         return ranker
+
+
+def calibration(run: Run, split: Split) -> tuple[float, float]:
+    """Slope and intercept after which a run's log odds are those of being right (Platt 1999).
+
+    The list loss fixes the order of log odds, not their level, and a threshold needs that.
+    """
+    odds = [[run.scores[question.id][c.id]] for question in split for c in question.candidates]
+    labels = np.concatenate([question.labels for question in split])
+    fitted = LogisticRegression(C=np.inf).fit(odds, labels)
+    return float(fitted.coef_[0, 0]), float(fitted.intercept_[0])
 
 
 def advantages(earned: Tensor, credit: str) -> Tensor:

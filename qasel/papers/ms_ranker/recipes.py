@@ -28,8 +28,8 @@ ABLATIONS = {
 }
 """Row of table 4 → the setting that it turns off."""
 OF_AGENT = (
-    "agent_rate", "evidence_start", "threshold", "no_change", "list_by", "credit", "walks",
-    "ce_weight", "patience", "epochs", "keep",
+    "agent_rate", "calibrate", "evidence_start", "threshold", "no_change", "list_by", "credit",
+    "walks", "ce_weight", "patience", "epochs", "keep",
 )  # fmt: skip
 """Settings that the pre-ranker does not have."""
 ENCODERS = {
@@ -90,6 +90,7 @@ class MSRankerRecipe(Recipe):
         "pre_decay": 0.99,
         "ce_weight": 0.0,
         "evidence_start": "zero",
+        "calibrate": False,
         "keep": "best",
     }
 
@@ -106,6 +107,7 @@ class MSRankerRecipe(Recipe):
     pre_decay: Amount = 0.75  # of the pre-ranker's learning rate, per epoch
     learning_rate: Amount = 1e-3  # of the pre-ranker
     agent_rate: Amount = 1e-3  # of the agent
+    calibrate: bool = False  # the pre-ranker's P_post, before the agent starts from it
     evidence_start: Literal["zero", "noise"] = "zero"  # the MLP's weights of V_ec
     decay: Amount = 0.99  # of the agent's learning rate, per epoch
     vectors_rate: Amount = 0.0  # 0 fixes the word vectors

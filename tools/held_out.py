@@ -105,9 +105,12 @@ def run_fold(
     watch = {"on_epoch": after_epoch} if rules else {}
     history = ranker.fit(rest, data.dev, folder, **watch, **tasks)
     rows = []
+    without = ",".join(part for part in parts_of(setting) if not part.startswith("keep="))
+    usual = getattr(recipe_of(room, variant, dataset, without, seed), "keep", "")
     for rule in rules or ("",):
         if rule:
-            chosen, setting = chosen.change(keep=rule), with_keep(chosen, setting, rule)
+            chosen = chosen.change(keep=rule)
+            setting = ",".join(filter(None, (without, f"keep={rule}" if rule != usual else "")))
         scores = score(ranker, held, data.scoring, history.weights.get(rule))
         values = (
             chosen.variant, chosen.dataset, setting, chosen.seed, chosen.hash, fold, named(folds),
@@ -131,13 +134,6 @@ def score(ranker: Any, held: Split, scoring: str, weights: dict[str, Any] | None
         if weights:
             ranker.network.load_state_dict(weights)
     return evaluate(ranker.rank(held), held, scoring)
-
-
-def with_keep(chosen: Recipe, setting: str, rule: str) -> str:
-    """A setting in which `keep` is a rule; the default is not named."""
-    parts = [part for part in parts_of(setting) if not part.startswith("keep=")]
-    usual = type(chosen).model_fields["keep"].default
-    return ",".join([*parts, *([f"keep={rule}"] if rule != usual else [])])
 
 
 def parts_of(setting: str) -> list[str]:

@@ -258,7 +258,7 @@ def test_every_variant_learns_ranks_and_is_saved(variant, sample, tmp_path):
 @pytest.mark.parametrize("vectors_rate", [0.0, 0.01])
 def test_agent_starts_from_the_pre_ranker_and_takes_its_order(vectors_rate, sample):
     data, vectors = sample
-    system = make(vectors, vectors_rate=vectors_rate)
+    system = make(vectors, vectors_rate=vectors_rate, calibrate=False)
     system.fit(data.train, data.dev)
     scores = system.first.rank(data.test).scores
     for question in system.in_order(data.test):
@@ -271,6 +271,25 @@ def test_agent_starts_from_the_pre_ranker_and_takes_its_order(vectors_rate, samp
     ranked = system.rank(data.test).scores
     for question, row in scores.items():
         assert ranked[question] == pytest.approx(row, abs=1e-5)
+
+
+def test_an_agent_starts_from_log_odds_at_their_level(sample):
+    data, vectors = sample
+    system = make(vectors, calibrate=True, pre_epochs=3)
+    system.fit(data.train, data.dev)
+    slope, intercept = system.level
+    before = system.first.rank(data.dev).scores
+    system.network = system.build(system.network.vectors.detach()).eval()
+    after, odds, labels = system.rank(data.dev).scores, [], []
+    for question in data.dev:
+        scores = after[question.id]
+        for candidate in question.candidates:
+            wanted = slope * before[question.id][candidate.id] + intercept
+            assert scores[candidate.id] == pytest.approx(wanted, abs=1e-4)
+            odds.append(scores[candidate.id])
+            labels.append(candidate.label)
+    # Where logistic regression fits, P_post is right on average.
+    assert torch.tensor(odds).sigmoid().mean() == pytest.approx(sum(labels) / len(labels), abs=1e-3)
 
 
 def test_runs_beside_each_other_share_the_pre_ranker(sample, tmp_path):

@@ -28,8 +28,8 @@ ABLATIONS = {
 }
 """Row of table 4 → the setting that it turns off."""
 OF_AGENT = (
-    "agent_rate", "calibrate", "evidence_start", "threshold", "no_change", "list_by", "credit",
-    "walks", "ce_weight", "patience", "epochs", "keep",
+    "agent_rate", "decay", "calibrate", "evidence_start", "threshold", "no_change", "list_by",
+    "credit", "walks", "ce_weight", "patience", "epochs",
 )  # fmt: skip
 """Settings that the pre-ranker does not have."""
 ENCODERS = {
@@ -40,6 +40,7 @@ ENCODERS = {
 """Row of table 3 → its settings (section 4.5). MiniLM stands in where no hub can be reached."""
 FINE_TUNED = {
     "vectors": "", "dropout": 0.1, "pre_loss": "ce", "pre_decay": 0.99, "agent_rate": 1e-5,
+    "epochs": 5, "patience": 5,
 }  # fmt: skip
 """What they share: the paper's pre-ranker, BERT's usual dropout, and a low rate for the agent."""
 WITH_AGENT = f" + {MAIN}"
@@ -60,6 +61,8 @@ VARIANTS = (
     *(name + WITH_AGENT for name in ENCODERS),
     *FROZEN,  # the open row last, so that it stops no other when all are run
 )
+BEST: Keep = "best"
+"""The pre-ranker keeps its best epoch on dev, alone and as a first stage."""
 ALONE = (PRE_RANKER, *ENCODERS)
 """Rows in which the pre-ranker is all there is."""
 
@@ -107,9 +110,9 @@ class MSRankerRecipe(Recipe):
     pre_decay: Amount = 0.75  # of the pre-ranker's learning rate, per epoch
     learning_rate: Amount = 1e-3  # of the pre-ranker
     agent_rate: Amount = 1e-3  # of the agent
-    calibrate: bool = False  # the pre-ranker's P_post, before the agent starts from it
+    calibrate: bool = True  # the pre-ranker's P_post, before the agent starts from it
     evidence_start: Literal["zero", "noise"] = "zero"  # the MLP's weights of V_ec
-    decay: Amount = 0.99  # of the agent's learning rate, per epoch
+    decay: Amount = 0.75  # of the agent's learning rate, per epoch
     vectors_rate: Amount = 0.0  # 0 fixes the word vectors
     batch: Count = 10  # questions
     threshold: Share = 0.5  # P_post above which a candidate becomes evidence
@@ -124,9 +127,9 @@ class MSRankerRecipe(Recipe):
     credit: Literal["rest", "step"] = "rest"
     walks: Count = 32
     ce_weight: Amount = 10.0  # of cross entropy beside the rewards; 0: rewards alone
-    patience: Count = 3  # epochs without a better dev MAP
-    epochs: Count = 50
-    keep: Keep = "best"  # which of the agent's weights are tested (`training.trainer.KEEP`)
+    patience: Count = 8  # epochs without a better dev MAP
+    epochs: Count = 8
+    keep: Keep = "last"  # which weights are tested (`training.trainer.KEEP`)
 
     @property
     def before(self) -> "MSRankerRecipe":
@@ -134,7 +137,7 @@ class MSRankerRecipe(Recipe):
         row = self.variant.removesuffix(WITH_AGENT)
         tuned = self.encoder and not self.frozen
         variant = row if tuned and row in ENCODERS else PRE_RANKER
-        return self.with_defaults(*ABLATIONS.values(), *OF_AGENT).change(variant=variant)
+        return self.with_defaults(*ABLATIONS.values(), *OF_AGENT).change(variant=variant, keep=BEST)
 
 
 QUICK = {
@@ -166,6 +169,8 @@ def recipe(
         settings |= QUICK
     if (name := variant.removesuffix(WITH_AGENT)) in ENCODERS:
         settings = {"pre_epochs": 5} | settings | FINE_TUNED | ENCODERS[name]
+    if variant in ALONE:
+        settings["keep"] = BEST
     if variant in FROZEN:
         settings |= {"vectors": "", "encoder": FROZEN[variant] or vectors or "", "frozen": True}
     return MSRankerRecipe(variant=variant, dataset=dataset, scale=scale, seed=seed, **settings)

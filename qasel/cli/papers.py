@@ -181,11 +181,14 @@ def parse_seeds(text: str) -> list[int]:
 
 
 def table(paper: Paper, format_: Format = "md") -> None:
-    """Print every number of the paper beside ours, from the ledger."""
-    from qasel.papers import ROOMS
-    from qasel.results.tables import comparison, render
+    """Print every number of the paper beside ours, and its claims, from the ledger.
 
-    typer.echo(render(comparison(ROOMS[paper]), format_).rstrip("\n"))
+    The csv has the numbers only.
+    """
+    from qasel.papers import ROOMS
+    from qasel.results.claims import report
+
+    typer.echo(report(ROOMS[paper], format_).rstrip("\n"))
 
 
 def compare(

@@ -4,6 +4,7 @@
 """
 
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -29,7 +30,9 @@ from qasel.papers.hierarchical_ranking.recipes import (
     recipe,
 )
 from qasel.papers.report import OWN, SHARED, WORDS, drawn, table_figure, titled
-from qasel.results.compare import Claim, judged, pooled, significance
+from qasel.results.claims import claims as judged_claims
+from qasel.results.claims import stated
+from qasel.results.compare import pooled, significance
 from qasel.results.runs import DATASETS, histories, in_tables, pick, read_runs, shown, varied
 from qasel.results.tables import published
 from qasel.training.losses import LEVELS, Scheme
@@ -94,22 +97,10 @@ BOTH = ("wikiqa", "trecqa")
 """The data sets of the paper."""
 
 JOINT = "joint training beats one level"
-COMPARISONS = {
-    f"{JOINT} (list)": [(f"{family}(list)", "CA(list)") for family in ("MTL", "RI", "PRI")],
-    f"{JOINT} (point)": [(f"{family}(point)", "CA(point)") for family in ("MTL", "RI", "PRI")],
-    f"{JOINT} (pair)": [(f"{family}(pair)", "CA(pair)") for family in ("MTL", "RI")],
-    "progressive beats plain integration": [(MAIN, "RI(list)")],
-    "the main system beats the strong baseline": [(MAIN, "DCA")],
-    "each level is needed": [(MAIN, f"{MAIN} w/o {level}-level") for level in ("point", "pair")],
-    "levels, not parameters": [(MAIN, "PRI(all list)")],
-}
-"""Claim → (the system said to be better, the other one); all are about MAP."""
 
 
-def claims(runs: pd.DataFrame | None = None) -> pd.DataFrame:
-    """What the paper concludes, a line a comparison and data set; see `judged`."""
-    asked = [(text, *pair) for text, pairs in COMPARISONS.items() for pair in pairs]
-    return judged(ROOM, [Claim(*line, dataset) for line in asked for dataset in BOTH], runs)
+claims = partial(judged_claims, ROOM)
+"""What the paper concludes, a line a comparison (its `claims.csv`); columns as in `judged`."""
 
 
 def together(runs: pd.DataFrame | None = None) -> pd.DataFrame:
@@ -121,10 +112,12 @@ def together(runs: pd.DataFrame | None = None) -> pd.DataFrame:
     runs = read_runs([ROOM]) if runs is None else runs
     table = published(ROOM).query("table == 'table-1' and metric == 'MAP'")
     printed = table.set_index(["row", "dataset"])["value"]
-    joint = [pair for level in LEVELS for pair in COMPARISONS[f"{JOINT} ({level})"]]
+    joint = stated(ROOM)
+    joint = joint[joint["text"].str.startswith(JOINT)]
     lines = []
-    for dataset in BOTH:
-        found = [significance(ROOM, dataset, "map", *pair, runs) for pair in joint]
+    for dataset, asked in joint.groupby("dataset", sort=False):
+        pairs = zip(asked["first"], asked["second"], strict=True)
+        found = [significance(ROOM, dataset, "map", *pair, runs) for pair in pairs]
         if tests := [test for test in found if test]:
             known = [printed[test.first, dataset] - printed[test.second, dataset] for test in tests]
             ahead = sum(test.t.difference > 0 for test in tests)

@@ -4,6 +4,7 @@
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
 import pandas as pd
 import seaborn
@@ -25,7 +26,8 @@ from qasel.papers.question_relevancy.recipes import (
     recipe,
 )
 from qasel.papers.report import OUT, OWN, SHARED, WORDS, drawn, table_figure
-from qasel.results.compare import CLAIM_COLUMNS, Claim, Significance, between, judge, judged
+from qasel.results.claims import claims as judged_claims
+from qasel.results.compare import Claim, Significance, between, judged
 from qasel.results.runs import read_runs, shown, varied
 from qasel.results.tables import published
 from qasel.text.features.distances import NAMES
@@ -64,18 +66,8 @@ def left_out(runs: pd.DataFrame | None = None) -> pd.DataFrame:
     return judged(ROOM, [_claim(name, MAIN, f"{MAIN}{WITHOUT}{name}") for name in NAMES], runs)
 
 
-def held(runs: pd.DataFrame | None = None) -> pd.DataFrame:
-    """What the paper says of its systems in table 1, test by test; as `judged` gives it."""
-    runs = read_runs([ROOM]) if runs is None else runs
-    lines = []
-    for split in TESTS:
-        for name in (STL, MAIN):
-            claim = _claim("network beats search engine", name, ORDER, split)
-            lines.append(judge(ROOM, claim, _against_order(name, split, runs)))
-        asked = [_claim("small network beats BiLSTM", STL, f"STL{SIM}", split)]
-        asked += [_claim(f"other tasks: {x}", f"{MTL} ({x})", STL, split) for x in AUXILIARY]
-        lines += judged(ROOM, asked, runs).to_numpy().tolist()
-    return pd.DataFrame(lines, columns=CLAIM_COLUMNS)
+held = partial(judged_claims, ROOM)
+"""What the paper concludes, a line a comparison (its `claims.csv`); columns as in `judged`."""
 
 
 def against_search(runs: pd.DataFrame | None = None) -> pd.DataFrame:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -82,7 +83,7 @@ def hierarchical_bootstrap(
     deviations = np.concatenate(
         [
             np.abs(questions @ by_question + kept * (seeds @ by_seed))
-            for questions, seeds in _weights(*values.shape, seed=seed, resamples=resamples)
+            for questions, seeds in _kept_weights(*values.shape, seed, resamples)
         ]
     )
     half = float(np.quantile(deviations, confidence, method="higher"))
@@ -109,7 +110,7 @@ def all_pairs(
     means = stacked.mean(axis=(1, 2))
     observed = np.abs(means[first] - means[second]) - 1e-12
     reached = np.zeros(len(pairs))
-    for questions, seeds in _weights(*stacked.shape[1:], seed=seed, resamples=resamples):
+    for questions, seeds in _weights(*stacked.shape[1:], seed, resamples):
         by_question = stacked.mean(axis=1) @ questions.T  # [systems, resamples]
         by_seed = stacked.mean(axis=2) @ seeds.T
         deviations = by_seed[first] - by_seed[second]
@@ -119,8 +120,14 @@ def all_pairs(
     return (reached + 1) / (resamples + 1)
 
 
+@lru_cache(maxsize=4)
+def _kept_weights(*asked: int) -> list[tuple[np.ndarray, np.ndarray]]:
+    """The same for many means of one data set."""
+    return list(_weights(*asked))
+
+
 def _weights(
-    seeds: int, questions: int, *, seed: int, resamples: int
+    seeds: int, questions: int, seed: int, resamples: int
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """Of each chunk of resamples the weights of the questions and of the seeds, each with sum 0."""
     generator = np.random.default_rng(seed)

@@ -99,7 +99,7 @@ def settings(runs: pd.DataFrame | None = None) -> pd.DataFrame:
             tested = significance(ROOM, DATASET, "map", MAIN, rival, runs)
             line["best (ours)"] = _best(values, means)
             line["gap"] = f"{means[MAIN] - means[rival]:+.3f}"
-            line["p"] = f"{tested.randomisation.p:.3f}" if tested else ""
+            line["p"] = f"{tested.estimate.p:.3f}" if tested else ""
         found.append(line)
     return pd.DataFrame(found)
 

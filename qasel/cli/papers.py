@@ -211,6 +211,7 @@ def compare(
     from qasel.results import compare as side_by_side
     from qasel.results.ledger import read_ledger
     from qasel.results.runs import read_runs
+    from qasel.results.side_by_side import render
 
     if figure and not figure.name:
         raise QaselError("--figure: give the name of a file, without its ending")
@@ -227,7 +228,7 @@ def compare(
     except QaselError as error:
         raise QaselError("; ".join([str(error), *aside])) from None
     cells = side_by_side.with_tests(side_by_side.matrix(found, measure))
-    typer.echo(side_by_side.render(cells, format_).rstrip("\n"))
+    typer.echo(render(cells, format_).rstrip("\n"))
     for text in aside:
         typer.echo(f"qasel: note: {text}", err=True)
     if figure:

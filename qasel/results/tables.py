@@ -325,6 +325,11 @@ def as_text(tables: Mapping[str, pd.DataFrame], notes: Iterable[str], format_: s
     return "\n".join([*parts, *(f"{note}{escape(text)}\n" for text in notes)])
 
 
+def p_value(p: float) -> str:
+    """`0.012`, or `<0.001` for what three digits show as 0."""
+    return f"{p:.3f}" if p >= 0.0005 else "<0.001"
+
+
 def csv_of(frame: pd.DataFrame) -> str:
     """A frame as CSV with six digits."""
     return frame.to_csv(index=False, float_format="%.6g", lineterminator="\n")
@@ -354,7 +359,7 @@ def _cells(frame: pd.DataFrame, escape: Callable[[str], str]) -> list[list[str]]
 def _numeric(frame: pd.DataFrame) -> list[bool]:
     """Of each column, whether all its cells begin like numbers, or are empty or a dash."""
     columns = (frame.iloc[:, place].astype(str) for place in range(frame.shape[1]))
-    return [bool(c.any() and c.str.fullmatch(r"([-+]?\d.*|–|)").all()) for c in columns]
+    return [bool(c.any() and c.str.fullmatch(r"([-+<]?\d.*|–|)").all()) for c in columns]
 
 
 _ESCAPES = str.maketrans(

@@ -21,7 +21,7 @@ from qasel.papers.report import OUT, OWN, SHARED, WORDS, drawn, table_figure
 from qasel.results.claims import claims as judged_claims
 from qasel.results.compare import significance
 from qasel.results.runs import histories, in_tables, pick, read_runs, shown
-from qasel.results.tables import NOT_RUN, published
+from qasel.results.tables import NOT_RUN, p_value, published
 
 DATASET = "trecqa"
 
@@ -98,7 +98,7 @@ def settings(runs: pd.DataFrame | None = None) -> pd.DataFrame:
             tested = significance(ROOM, DATASET, "map", MAIN, rival, runs)
             line["best (ours)"] = _best(values, means)
             line["gap"] = f"{means[MAIN] - means[rival]:+.3f}"
-            line["p"] = f"{tested.randomisation.p:.3f}" if tested else ""
+            line["p"] = p_value(tested.estimate.p) if tested else ""
         found.append(line)
     return pd.DataFrame(found)
 

@@ -12,6 +12,7 @@ import seaborn as sns
 from scipy import stats
 
 from qasel.figures.charts import curves
+from qasel.evaluation import hierarchical_bootstrap
 from qasel.figures.diagrams import Arrow, Box, Diagram, chain, diagrams
 from qasel.figures.style import (
     HouseFigure,
@@ -32,7 +33,7 @@ from qasel.papers.hierarchical_ranking.recipes import (
 from qasel.papers.report import OWN, SHARED, WORDS, drawn, table_figure, titled
 from qasel.results.claims import claims as judged_claims
 from qasel.results.claims import stated
-from qasel.results.compare import pooled, significance
+from qasel.results.compare import significance
 from qasel.results.runs import DATASETS, histories, in_tables, pick, read_runs, shown, varied
 from qasel.results.tables import published
 from qasel.training.losses import LEVELS, Scheme
@@ -104,7 +105,7 @@ claims = partial(judged_claims, ROOM)
 
 
 def together(runs: pd.DataFrame | None = None) -> pd.DataFrame:
-    """Joint training against one level, all comparisons of a data set tested as one (`pooled`).
+    """Joint training against one level, the mean of all comparisons of a data set.
 
     Per data set: how many comparisons were run, in how many of them joint training is ahead, and
     the mean difference in MAP, the paper's and ours, with the p value of ours.
@@ -120,8 +121,9 @@ def together(runs: pd.DataFrame | None = None) -> pd.DataFrame:
         found = [significance(ROOM, dataset, "map", *pair, runs) for pair in pairs]
         if tests := [test for test in found if test]:
             known = [printed[test.first, dataset] - printed[test.second, dataset] for test in tests]
-            ahead = sum(test.t.difference > 0 for test in tests)
-            ours = pooled(tests)
+            ahead = sum(test.estimate.difference > 0 for test in tests)
+            gaps = sum(test.runs[0] - test.runs[1] for test in tests) / len(tests)
+            ours = hierarchical_bootstrap(gaps.dropna().to_numpy())  # seeds that all have
             means = np.mean(known), ours.difference, ours.p
             lines.append((DATASETS[dataset], len(tests), ahead, *means))
     columns = ["data", "comparisons", "joint ahead", "paper", "ours", "p"]

@@ -16,7 +16,7 @@ from qasel.figures.style import BLUE, GREY, ORANGE, PALE, HouseFigure, house_sty
 from qasel.results.compare import ADJUSTED, ALPHA, CLEAR, entries, matrix, systems, targets
 from qasel.results.compare import with_tests as tested
 from qasel.results.runs import SAMPLE, target_name
-from qasel.results.side_by_side import interval, worth_its_cost
+from qasel.results.matrix_text import interval, worth_its_cost
 
 NAME = "compare"
 """What `qasel figures` calls these."""

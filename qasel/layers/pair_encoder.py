@@ -1,6 +1,7 @@
 """A pre-trained encoder as a layer: question and candidate read as one row."""
 
 import inspect
+from typing import Any, Literal
 
 import torch
 from torch import Tensor, nn
@@ -11,19 +12,25 @@ from qasel.text.encoders import Encoder, Pieces
 class PairEncoder(nn.Module):
     """Reads rows of pieces with a copy of a pre-trained encoder (`model`)."""
 
-    def __init__(self, encoder: Encoder) -> None:
+    def __init__(self, encoder: Encoder, head: Literal["", "classifier"] = "") -> None:
         super().__init__()
         self.size = encoder.size
-        self.model = encoder.model().train()
+        self.model = encoder.model(head).train()
         reads_types = "token_type_ids" in inspect.signature(self.model.forward).parameters
         self.typed = reads_types and "token_type_ids" in encoder.tokenizer.model_input_names
 
     def forward(self, pieces: Pieces) -> Tensor:
         """The states of the pieces, `[rows, longest, d]`."""
+        return self._read(pieces).last_hidden_state
+
+    def logits(self, pieces: Pieces) -> Tensor:
+        """What a classifier says of each row, `[rows, classes]`."""
+        return self._read(pieces).logits
+
+    def _read(self, pieces: Pieces) -> Any:
         types = {"token_type_ids": pieces.types} if self.typed else {}
         mask = pieces.real.long()
-        read = self.model(input_ids=pieces.numbers, attention_mask=mask, **types)
-        return read.last_hidden_state
+        return self.model(input_ids=pieces.numbers, attention_mask=mask, **types)
 
     def vectors(self, pieces: Pieces, mean: bool = False) -> Tensor:
         """One vector per row, `[rows, d]`: the state of [CLS], or the mean over all pieces."""

@@ -1,4 +1,4 @@
-"""Systems compared: two of them by a test, a paper's claims judged, all of them on all data sets."""
+"""Systems compared: two of them by a test, a paper's claims judged, all on all data sets."""
 
 import difflib
 from collections.abc import Collection, Iterable, Mapping

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 import torch
@@ -133,16 +133,19 @@ class Encoder:
     longest: int
     size: int
 
-    def model(self) -> "PreTrainedModel":
-        """A fresh copy with the pre-trained weights, float32, on the CPU, without pooler.
+    def model(self, head: Literal["", "pooler", "classifier"] = "") -> "PreTrainedModel":
+        """A fresh copy with the pre-trained weights, float32, on the CPU.
 
-        Raises `QaselError` for weights that cannot be read or do not fit.
+        `head` is what it has on top: nothing, its pooler, or all of a sequence classifier. Raises
+        `QaselError` for weights that cannot be read, do not fit, or lack that head.
         """
         library = quiet("transformers")
+        classifies = head == "classifier"
+        kind = library.AutoModelForSequenceClassification if classifies else library.AutoModel
         # What a file lacks is drawn at random, if only a pooler: leave the caller's seed alone.
         with torch.random.fork_rng(devices=[]):
             try:
-                model, report = library.AutoModel.from_pretrained(
+                model, report = kind.from_pretrained(
                     self.folder,
                     dtype=torch.float32,
                     use_safetensors=True,
@@ -152,10 +155,11 @@ class Encoder:
                 )
             except Exception as error:  # the library raises whatever its parts raise
                 raise _refused(self.folder, f"unreadable weights ({one_line(error)})") from error
-        if missing := sorted(k for k in report["missing_keys"] if not k.startswith("pooler.")):
+        spared = () if head else ("pooler.",)
+        if missing := sorted(k for k in report["missing_keys"] if not k.startswith(spared)):
             raise _refused(self.folder, f"no weights for {missing[0]} and {len(missing) - 1} more")
-        # The [CLS] state is used as it is; a pooler would be a parameter without gradient.
-        if hasattr(model, "pooler"):
+        # Where nobody reads the pooler, it would be a parameter without gradient.
+        if not head and hasattr(model, "pooler"):
             model.pooler = None
         return model
 

@@ -4,6 +4,7 @@ The point, pair and list losses are those of Gao et al. 2020. All return a mean 
 of the batch. `labels` are 0 or 1 (0 at padding), `mask` is true where there is a candidate.
 """
 
+import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -85,8 +86,58 @@ def ap_loss(scores: Tensor, labels: Tensor, mask: Tensor, **_: Any) -> Tensor:
     return total / len(scores)
 
 
+NDCG_AT = 10
+"""Rank up to which `ndcg_loss` counts: that of the shared tasks."""
+
+
+def ndcg_loss(scores: Tensor, labels: Tensor, mask: Tensor, k: int = NDCG_AT, **_: Any) -> Tensor:
+    """LambdaLoss with LambdaRank's weights (Wang et al. 2018): pairs by what a swap does to NDCG@k.
+
+    Among the k best, a pair in which only the first is relevant costs log₂(1 + exp(s₂ − s₁)), times
+    the change of NDCG@k if the two changed places. A list without both kinds adds 0.
+    """
+    ranked, relevant, pairs = _ranked_pairs(scores, labels, mask)
+    place = torch.arange(relevant.shape[1], device=scores.device)
+    discount = 1 / (place + 2.0).log2()
+    ideal = (labels.sort(dim=1, descending=True).values * discount)[:, :k].sum(1)
+    gap = (discount[:, None] - discount).abs() / ideal.clamp(min=1e-9)[:, None, None]
+    inside = (place < k)[:, None] & (place < k)
+    return _weighted_pairs(ranked, gap, pairs & inside)
+
+
+def lambda_ap_loss(scores: Tensor, labels: Tensor, mask: Tensor, **_: Any) -> Tensor:
+    """As `ndcg_loss`, with the change of average precision for that of NDCG@k."""
+    ranked, relevant, pairs = _ranked_pairs(scores, labels, mask)
+    rank = torch.arange(1, relevant.shape[1] + 1, device=scores.device)
+    above = relevant.cumsum(1)  # relevant ones up to a rank
+    precision, passed = above / rank, (relevant / rank).cumsum(1)
+    first, second = precision[:, :, None], precision[:, None, :]
+    # Down: the relevant one's precision is that of its new rank, and those it passes lose one.
+    down = first - second + passed[:, None, :] - passed[:, :, None]
+    # Up: at its new rank it counts itself, and those it passes gain one.
+    up = second + 1 / rank - first + (passed - relevant / rank)[:, :, None] - passed[:, None, :]
+    gap = torch.where(rank[:, None] < rank, down, up) / above[:, -1:, None].clamp(min=1)
+    return _weighted_pairs(ranked, gap, pairs)
+
+
+def _ranked_pairs(scores: Tensor, labels: Tensor, mask: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """Scores and labels, best first, padding last; and where row is relevant and column is not."""
+    seen = scores.detach().masked_fill(~mask, -torch.inf)
+    order = seen.argsort(dim=1, descending=True, stable=True)
+    ranked, relevant, real = (x.gather(1, order) for x in (scores, labels, mask))
+    is_relevant = relevant > 0.5
+    return ranked, relevant, is_relevant[:, :, None] & (real & ~is_relevant)[:, None, :]
+
+
+def _weighted_pairs(ranked: Tensor, weight: Tensor, pairs: Tensor) -> Tensor:
+    """Logistic loss in bits of pairs `[questions, candidates, candidates]`: a sum per question."""
+    cost = F.softplus(ranked[:, None, :] - ranked[:, :, None]) / math.log(2)
+    return (cost * weight * pairs).sum((1, 2)).mean()
+
+
 LOSSES: dict[str, Callable[..., Tensor]] = {
-    "point": point_loss, "pair": pair_loss, "list": list_loss, "ap": ap_loss,
+    "point": point_loss, "pair": pair_loss, "list": list_loss, "ap": ap_loss, "ndcg": ndcg_loss,
+    "lambda-ap": lambda_ap_loss,
 }  # fmt: skip
 LEVELS = ("point", "pair", "list")
 """The levels of ranking of Gao et al. 2020."""

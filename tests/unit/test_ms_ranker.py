@@ -407,9 +407,9 @@ def test_the_papers_transformer_rows():
     base, large = recipe("BERT_BASE + MS-Ranker", "wikiqa"), recipe("BERT_LARGE", "wikiqa")
     assert (base.encoder, base.pre_epochs, base.learning_rate) == ("bert-base-uncased", 5, 2e-5)
     assert (large.encoder, large.pre_epochs, large.learning_rate) == ("bert-large-uncased", 4, 1e-5)
-    assert base.agent_rate == large.agent_rate == 1e-5
+    assert base.agent_rate == 1e-5
     assert base.vectors == ""
-    assert base.before == recipe("BERT_BASE", "wikiqa").before
+    assert base.before == recipe("BERT_BASE", "wikiqa")  # one training serves both rows
 
 
 @pytest.mark.parametrize("variant", [MAIN, "w/o Rewards", "MS-Ranker + ELMo"])

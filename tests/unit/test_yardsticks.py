@@ -16,12 +16,12 @@ from qasel.errors import QaselError
 from qasel.layers.pair_encoder import PairEncoder
 from qasel.papers.yardsticks import MAIN, VARIANTS, load, ranker, recipe
 from qasel.papers.yardsticks.ranker import cut_lists, others
-from qasel.papers.yardsticks.recipes import BASELINES, EVIDENCE, GIVEN, SCHEMES
+from qasel.papers.yardsticks.recipes import BASELINES, EVIDENCE, GIVEN, READY, SCHEMES
 from qasel.rankers import BM25, RandomRanker
 from qasel.text import Vectors
 from qasel.text.encoders import load_encoder
 from qasel.training.batching import PairedSplit
-from qasel.training.losses import ap_loss
+from qasel.training.losses import ap_loss, lambda_ap_loss, ndcg_loss
 from qasel.training.trainer import Schedule
 
 CPU = torch.device("cpu")
@@ -187,7 +187,7 @@ def test_the_papers_losses_and_heads(folder):
     parts = system.losses(system.encode(SPLIT).batch(torch.arange(4)))
     wanted = 2 * parts["point"] + parts["pair"] + parts["list"]
     torch.testing.assert_close(parts["loss"], wanted)
-    # Six systems, one budget: their recipes differ in nothing but the variant.
+    # All systems, one budget: their recipes differ in nothing but the variant.
     made = [recipe(variant, "wikiqa") for variant in SCHEMES]
     assert {one.change(variant=MAIN) for one in made} == {recipe(MAIN, "wikiqa")}
 
@@ -215,6 +215,76 @@ def test_ap_loss_against_all_permutations():
         torch.testing.assert_close(loss, most - best)
         wanted = torch.autograd.grad(most - best, scores)[0]
         torch.testing.assert_close(torch.autograd.grad(loss, scores)[0], wanted)
+
+
+def test_lambda_loss_has_the_values_of_allrank():
+    """`lambdaLoss` of allRank 1.4.3 with `lambdaRank_scheme`, a mean over the two lists."""
+    scores = torch.tensor([[0.3, -0.2, 1.1, 0.4, 0.1], [2.0, -1.0, 0.5, 9.0, 9.0]])
+    labels = torch.tensor([[1.0, 0.0, 0.0, 1.0, 0.0], [0.0, 1.0, 0.0, 0.0, 0.0]])
+    mask = torch.arange(5) < torch.tensor([[5], [3]])
+    for k, wanted in {10: 1.8376942, 3: 1.6993020, 2: 0.1800807}.items():
+        assert ndcg_loss(scores, labels, mask, k).item() == pytest.approx(wanted, abs=1e-6)
+
+
+def average_precision(ranked):
+    return sum(sum(ranked[: i + 1]) / (i + 1) for i, right in enumerate(ranked) if right)
+
+
+def test_lambda_loss_of_average_precision_swaps_each_pair():
+    for labels in itertools.product([0, 1], repeat=5):
+        scores = [0.3, -0.2, 1.1, 0.4, 0.1]
+        order = sorted(range(5), key=lambda i: -scores[i])
+        ranked = [labels[i] for i in order]
+        wanted = 0.0
+        for i, j in itertools.permutations(range(5), 2):
+            if ranked[i] > ranked[j]:
+                swapped = list(ranked)
+                swapped[i], swapped[j] = 0, 1
+                change = abs(average_precision(swapped) - average_precision(ranked)) / sum(labels)
+                gap = scores[order[i]] - scores[order[j]]
+                wanted += change * math.log2(1 + math.exp(-gap))
+        found = lambda_ap_loss(
+            torch.tensor([[*scores, 7.0]]),
+            torch.tensor([[*labels, 0]], dtype=torch.float),
+            torch.arange(6)[None] < 5,
+        )
+        assert found.item() == pytest.approx(wanted, abs=1e-5)
+
+
+def test_heads_may_start_as_the_encoders_pooler(folder):
+    system = make(folder, "cross-encoder (PRI)", head_start="pooler")
+    system.prepare(SPLIT)
+    wanted = system.encoder.model("pooler").pooler.dense
+    for own in system.network.heads.own.values():
+        assert torch.equal(own.weight, wanted.weight)
+        assert torch.equal(own.bias, wanted.bias)
+
+
+@pytest.mark.parametrize("classes", [1, 2])
+def test_a_ready_cross_encoder_ranks_as_the_library_does(classes, tmp_path):
+    transformers = pytest.importorskip("transformers")
+    place = make_encoder(tmp_path / "encoder")
+    kind = transformers.AutoModelForSequenceClassification
+    kind.from_pretrained(place, num_labels=classes).save_pretrained(place)
+    system = ranker(recipe(READY, vectors=str(place)), NONE, CPU)
+    assert not system.fit(SPLIT, SPLIT).epochs
+    found = system.rank(SPLIT).scores
+    model = kind.from_pretrained(place).eval()
+    tokenizer = transformers.AutoTokenizer.from_pretrained(place)
+    for question in SPLIT:
+        for candidate in question.candidates:
+            texts = [question.text], [candidate.text]
+            pair = tokenizer(*texts, return_tensors="pt", max_length=64, truncation=True)
+            logits = model(**pair).logits[0].tolist()
+            wanted = logits[-1] - (logits[0] if classes == 2 else 0)
+            assert found[question.id][candidate.id] == pytest.approx(wanted, abs=1e-5)
+    system.save(tmp_path / "saved")
+    assert load(tmp_path / "saved", NONE, CPU).rank(SPLIT).scores == found
+
+
+def test_an_encoder_without_a_classifier_is_not_ready(folder):
+    with pytest.raises(QaselError, match="no weights for"):
+        ranker(recipe(READY, vectors=folder), NONE, CPU).fit(SPLIT, SPLIT)
 
 
 def test_the_weights_of_list_mates_by_hand():
@@ -375,4 +445,3 @@ def test_the_command_runs_ranks_and_has_no_table(tmp_path, monkeypatch, capsys):
         told = capsys.readouterr().err
         assert "no published numbers" in told
         assert "qasel compare" in told
-    assert len(VARIANTS) == 11

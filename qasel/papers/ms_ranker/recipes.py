@@ -169,8 +169,7 @@ def recipe(
         settings |= QUICK
     if (name := variant.removesuffix(WITH_AGENT)) in ENCODERS:
         settings = {"pre_epochs": 5} | settings | FINE_TUNED | ENCODERS[name]
-    if variant in ALONE:
-        settings["keep"] = BEST
     if variant in FROZEN:
         settings |= {"vectors": "", "encoder": FROZEN[variant] or vectors or "", "frozen": True}
-    return MSRankerRecipe(variant=variant, dataset=dataset, scale=scale, seed=seed, **settings)
+    made = MSRankerRecipe(variant=variant, dataset=dataset, scale=scale, seed=seed, **settings)
+    return made.before if variant in ALONE else made

@@ -3,8 +3,8 @@
 A room like a paper's, but without published numbers.
 """
 
-from qasel.papers.yardsticks.ranker import CrossEncoderRanker, Reference
-from qasel.papers.yardsticks.recipes import BASELINES, MAIN, VARIANTS, recipe
+from qasel.papers.yardsticks.ranker import CrossEncoderRanker, ReadyRanker, Reference
+from qasel.papers.yardsticks.recipes import BASELINES, MAIN, READY, SCHEMES, VARIANTS, recipe
 from qasel.results import Room
 from qasel.training.neural import by_variant
 
@@ -12,7 +12,12 @@ __all__ = [
     "MAIN", "ROOM", "VARIANTS", "CrossEncoderRanker", "Reference", "load", "ranker", "recipe",
 ]  # fmt: skip
 
-ranker, load = by_variant(lambda variant: Reference if variant in BASELINES else CrossEncoderRanker)
+KINDS = (
+    dict.fromkeys(BASELINES, Reference)
+    | dict.fromkeys(SCHEMES, CrossEncoderRanker)
+    | {READY: ReadyRanker}
+)
+ranker, load = by_variant(KINDS.__getitem__)
 
 ROOM = Room(
     name="yardsticks",

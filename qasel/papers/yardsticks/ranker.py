@@ -8,9 +8,16 @@ import torch
 from torch import Tensor, nn
 
 from qasel.datasets.base import Question, Split
+from qasel.errors import QaselError
 from qasel.layers import masked_softmax
 from qasel.layers.pair_encoder import PairEncoder
-from qasel.papers.yardsticks.recipes import EVIDENCE, BaselineRecipe, CrossEncoderRecipe
+from qasel.papers.yardsticks.recipes import (
+    EVIDENCE,
+    BaselineRecipe,
+    CrossEncoderRecipe,
+    ReadyRecipe,
+)
+from qasel.rankers import History
 from qasel.text.encoders import Encoder
 from qasel.training import neural
 from qasel.training.batching import Batch
@@ -31,6 +38,13 @@ class CrossEncoder(nn.Module):
         self.pairs = PairEncoder(encoder)
         heads = EvidenceHeads if recipe.variant == EVIDENCE else Heads
         self.heads = heads(encoder.size, recipe.scheme, recipe.dropout)
+        if recipe.head_start == "pooler":
+            pooler: Any = getattr(encoder.model("pooler"), "pooler", None)
+            if not hasattr(pooler, "dense"):
+                told = f"encoder {encoder.name!r} has no pooler to start the heads from"
+                raise QaselError(f"{told}; set head_start=new")
+            for own in self.heads.own.values():
+                own.load_state_dict(pooler.dense.state_dict())
         self.dropout = nn.Dropout(recipe.dropout)
 
     def forward(self, batch: Batch) -> dict[str, Tensor]:
@@ -169,3 +183,47 @@ class CrossEncoderRanker(neural.NeuralRanker):
         """A fixed number of epochs, of which the best one on dev is kept."""
         r = self.recipe
         return Schedule(r.epochs, r.epochs, r.batch, r.seed, warmup=r.warmup)
+
+
+class Classifier(nn.Module):
+    """A sequence classifier as it was published, with one class or two."""
+
+    def __init__(self, vectors: Tensor, encoder: Encoder) -> None:
+        super().__init__()
+        self.vectors = nn.Parameter(vectors.clone(), requires_grad=False)
+        self.pairs = PairEncoder(encoder, "classifier")
+        if (classes := self.pairs.model.config.num_labels) > 2:
+            told = f"encoder {encoder.name!r} tells {classes} classes apart"
+            raise QaselError(f"{told}; a ranker needs one, or irrelevant and relevant")
+
+    def forward(self, batch: Batch) -> Tensor:
+        """Log odds of "relevant" `[Q, N]`, 0 at padding."""
+        logits = torch.cat([self.pairs.logits(tile.pairs) for tile in batch.tiles]).float()
+        odds = logits[:, 1] - logits[:, 0] if logits.shape[1] == 2 else logits[:, 0]
+        return batch.as_lists(odds)
+
+
+class ReadyRanker(neural.NeuralRanker):
+    """A cross-encoder that ranks as it is."""
+
+    recipe_type = ReadyRecipe
+    recipe: ReadyRecipe
+    encoder: Encoder
+    parameter_count = 0  # that training sets
+
+    def build(self, vectors: Tensor) -> Classifier:
+        """The published model."""
+        return Classifier(vectors, self.encoder)
+
+    def fit(self, train_split: Split, dev_split: Split, *_: Any, **more: Any) -> History:
+        """Nothing is learnt; the model is read."""
+        self.prepare(train_split, dev_split)
+        return History()
+
+    def losses(self, batch: Batch) -> dict[str, Tensor]:
+        """None."""
+        raise QaselError(f"{self.recipe.variant} is not trained")
+
+    def scores(self, batch: Batch) -> Tensor:
+        """Log odds."""
+        return self.network(batch)

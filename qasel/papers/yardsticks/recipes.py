@@ -1,6 +1,6 @@
 """Recipes of the yardsticks; what they need beyond the common fields, cross-encoders have."""
 
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -42,11 +42,15 @@ SCHEMES = {
     MAIN: Scheme((LIST,), "list"),
     "cross-encoder (PRI)": PROGRESSIVE,
     "cross-encoder (AP loss)": Scheme((Head("list", "ap"),), "list"),
+    "cross-encoder (NDCG)": Scheme((Head("list", "ndcg"),), "list"),
+    "cross-encoder (lambda AP)": Scheme((Head("list", "lambda-ap"),), "list"),
     EVIDENCE: Scheme((Head("first", "list"), Head("second", "list", ("first",))), "second"),
 }
-"""Variant → its heads: the losses of paper 1 and its progressive heads, paper 2's AP, and two
-passes over a list, the second of which knows what the first one found (paper 3)."""
-VARIANTS = (*BASELINES, *SCHEMES)
+"""Variant → its heads: the losses of paper 1 and its progressive heads, paper 2's AP, LambdaLoss,
+and two passes over a list, the second of which knows what the first one found (paper 3)."""
+READY = "ready cross-encoder"
+"""A sequence classifier as it was published: it ranks, and learns nothing from our data."""
+VARIANTS = (*BASELINES, *SCHEMES, READY)
 
 
 class BaselineRecipe(Recipe):
@@ -73,17 +77,35 @@ class BaselineRecipe(Recipe):
         return self.variant == "random"
 
 
+class ReadyRecipe(Recipe):
+    """A cross-encoder that others have trained, by name of the hub or folder."""
+
+    paper: str = PAPER
+    variant: Annotated[str, one_of([READY])]
+    encoder: str = "cross-encoder/ms-marco-MiniLM-L6-v2"
+    longest: Count = 512  # pieces of a pair, special tokens included
+
+    @property
+    def seeded(self) -> bool:
+        """Nothing is drawn."""
+        return False
+
+
 class CrossEncoderRecipe(Recipe):
-    """A fine-tuned transformer over question and candidate: all six differ in heads and loss only.
+    """A fine-tuned transformer over question and candidate: all differ in heads and loss only.
 
     Settings are what is usual for BERT's family, not tuned here; `margin`, `pairs` and `weights`
     are those of Gao et al. 2020. `pooling` "auto" is the mean over the pieces for sentence encoders
     (`sentence-transformers/…`, the stand-in), which were trained for it, [CLS] for all others.
     """
 
+    added: ClassVar = {"head_start": "new"}
+
     paper: str = PAPER
     variant: Annotated[str, one_of(SCHEMES)]
     encoder: str = STANDIN  # a transformer by name or folder
+    # A head's own layer starts at random, or as the encoder's pre-trained pooler.
+    head_start: Literal["new", "pooler"] = "new"
     # What is a pair's vector.
     pooling: Literal["auto", "first", "mean"] = "auto"
     longest: Count = 128  # pieces of a pair, special tokens included
@@ -134,7 +156,7 @@ def recipe(
     vectors: str | None = None,
     scale: str = "paper",
     seed: int = 0,
-) -> BaselineRecipe | CrossEncoderRecipe:
+) -> BaselineRecipe | CrossEncoderRecipe | ReadyRecipe:
     """The recipe of a yardstick; raises `QaselError` for an unknown variant or scale.
 
     `vectors`, if any, names the encoder of a cross-encoder: there are no word vectors.
@@ -142,7 +164,10 @@ def recipe(
     if variant not in VARIANTS:
         raise QaselError(f"unknown variant {variant!r} of {PAPER}; known: {', '.join(VARIANTS)}")
     settings: dict[str, Any] = {"protocol": usual_protocol(dataset), "vectors": ""}
-    kind: type[BaselineRecipe | CrossEncoderRecipe] = BaselineRecipe
+    kind: type[BaselineRecipe | CrossEncoderRecipe | ReadyRecipe] = BaselineRecipe
+    if variant == READY:
+        kind = ReadyRecipe
+        settings |= {"encoder": vectors} if vectors else {}
     if variant in SCHEMES:
         kind = CrossEncoderRecipe
         settings["encoder"] = vectors or STANDIN

@@ -10,8 +10,8 @@ import pandas as pd
 import seaborn as sns
 from scipy import stats
 
-from qasel.figures.charts import curves
 from qasel.evaluation import hierarchical_bootstrap
+from qasel.figures.charts import curves
 from qasel.figures.diagrams import Arrow, Box, Diagram, chain, diagrams
 from qasel.figures.style import (
     HouseFigure,

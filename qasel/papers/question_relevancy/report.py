@@ -24,14 +24,21 @@ from qasel.papers.question_relevancy.recipes import (
     recipe,
 )
 from qasel.papers.report import OUT, OWN, SHARED, WORDS, drawn, table_figure
-from qasel.results.compare import CLAIM_COLUMNS, Claim, Significance, between, judge, judged
+from qasel.results.compare import (
+    CLAIM_COLUMNS,
+    INTERVAL,
+    Claim,
+    Significance,
+    between,
+    judge,
+    judged,
+)
 from qasel.results.runs import read_runs, shown, varied
 from qasel.results.tables import published
 from qasel.text.features.distances import NAMES
 
 DATASET = "semeval-cqa"
 ORDER = "IR baseline"
-INTERVAL = "95 % over questions"
 TESTS = {"test": "2016", LATER_TEST: "2017"}
 STARS = {"": "", "one star in the paper": "*", "two stars in the paper": "**"}
 COMPARISONS = (

@@ -210,8 +210,8 @@ def compare(
     from qasel.papers import ROOMS
     from qasel.results import compare as side_by_side
     from qasel.results.ledger import read_ledger
-    from qasel.results.runs import read_runs
     from qasel.results.matrix_text import render
+    from qasel.results.runs import read_runs
 
     if figure and not figure.name:
         raise QaselError("--figure: give the name of a file, without its ending")

@@ -121,9 +121,11 @@ def all_pairs(
 
 
 @lru_cache(maxsize=4)
-def _kept_weights(*asked: int) -> list[tuple[np.ndarray, np.ndarray]]:
-    """The same for many means of one data set."""
-    return list(_weights(*asked))
+def _kept_weights(
+    seeds: int, questions: int, seed: int, resamples: int
+) -> list[tuple[np.ndarray, np.ndarray]]:
+    """`_weights`, drawn once for the many means of a data set."""
+    return list(_weights(seeds, questions, seed, resamples))
 
 
 def _weights(

@@ -15,8 +15,8 @@ from qasel.figures.charts import DOT, name_rows
 from qasel.figures.style import BLUE, GREY, ORANGE, PALE, HouseFigure, house_style, new_figure
 from qasel.results.compare import ADJUSTED, ALPHA, CLEAR, entries, matrix, systems, targets
 from qasel.results.compare import with_tests as tested
-from qasel.results.runs import SAMPLE, target_name
 from qasel.results.matrix_text import interval, worth_its_cost
+from qasel.results.runs import SAMPLE, target_name
 
 NAME = "compare"
 """What `qasel figures` calls these."""
@@ -29,7 +29,8 @@ WIDEST = 9.5
 LEAST_SECONDS = 0.1
 """Below it the axis of seconds is linear, so that what costs nothing has a place too."""
 NAMED = 8
-"""Systems of a panel that have a number and a name."""
+"""Up to so many systems of a panel are all named; of more, `FEWER`."""
+FEWER = 5
 SMALLEST, LARGEST = 28.0, 1_500.0
 """Areas of a dot that is one question, and of the largest, which all others shrink with."""
 DARK_ORANGE = "#9A6A00"
@@ -131,7 +132,9 @@ def _panel(axes: Axes, column: pd.DataFrame) -> None:
         size = 7 if number else 4
         axes.plot(x, y, "o", color=shade, mfc=face, ms=size, markeredgewidth=1.2, label=label)
         if number:
-            place = {"xytext": (-5, 3), "textcoords": "offset points", "ha": "right"}
+            odd = number % 2  # systems of about the same place have their numbers on either side
+            place = {"xytext": (-5, 3) if odd else (5, -9), "ha": "right" if odd else "left"}
+            place["textcoords"] = "offset points"
             axes.annotate(f"{number}", (x, y), fontsize=10, weight="bold", **place)
     axes.set_xscale("symlog", linthresh=LEAST_SECONDS)
     dear = max(column["seconds"].max(), LEAST_SECONDS)
@@ -152,7 +155,7 @@ def worth_naming(column: pd.DataFrame) -> list[str]:
     table = worth_its_cost(column).assign(seconds=column["seconds"])
     if len(column) <= NAMED:
         return list(column.index)
-    first = table.sort_values(["beaten", "seconds"], ascending=[False, True]).head(NAMED)
+    first = table.sort_values(["beaten", "seconds"], ascending=[False, True]).head(FEWER)
     return [system for system in column.index if system in first.index]
 
 

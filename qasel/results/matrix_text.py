@@ -88,15 +88,16 @@ def _marked(cell: Any, marks: Mapping[str, str]) -> str:
     return f"{cell.mean:.3f}" + (f"<sup>{','.join(parts)}</sup>" if parts else "")
 
 
-READING = (
-    f"A win, a loss and a superscript each stand for p < {ALPHA:g}: a paired bootstrap of questions "
-    "and of the seeds that both systems have, corrected by Holm for all pairs of the data set but "
-    "those with random (the family “columns”). Where the two share one seed, or folds, only "
-    f"questions are drawn: another seed may come out otherwise. {INTERVAL}: of the mean, by the same "
-    "bootstrap. ±: standard deviation over runs; – for one, and for folds, which share no question. "
-    "Parameters: all numbers that training sets, with the word vectors where those are trained."
-)
 DEVIATION, TALLY = "± over runs", "wins / ties / losses"
+READING = (
+    f"A win, a loss and a superscript each stand for p < {ALPHA:g} by a paired bootstrap of the "
+    "questions and of the seeds that both systems have. The family “columns”, all pairs of a data "
+    "set but those with random, is corrected by Holm. Where two systems share one seed, or have "
+    "folds, the variance over seeds is not in the test: another seed may come out otherwise. "
+    f"{INTERVAL}: of the mean, by the same bootstrap. {DEVIATION}: standard deviation; – for one "
+    "run, and for folds, which share no question. Parameters: all numbers that training sets, with "
+    "the word vectors where those are trained."
+)
 
 
 def details(column: pd.DataFrame) -> pd.DataFrame:

@@ -1,3 +1,5 @@
+import dataclasses
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -5,9 +7,11 @@ from ledger_rows import entry, runs_of
 
 from qasel.errors import QaselError
 from qasel.figures import compare
-from qasel.figures.compare import NAMED, WIDEST, agreement, best_buys, leaders, worth_naming
-from qasel.results.compare import ADJUSTED, CLEAR, SEEDS, targets, worth
+from qasel.figures.compare import FEWER, NAMED, WIDEST, agreement, leaders
+from qasel.results.compare import ADJUSTED, CLEAR, targets, with_tests, worth
 from qasel.results.compare import matrix as side_by_side
+from qasel.results.families import CORRECTIONS, FAMILIES, Family
+from qasel.results.matrix_text import worth_its_cost
 
 WIKI, TREC = "wikiqa/answered", "trecqa/clean"
 
@@ -34,47 +38,63 @@ def test_the_grid_shows_numbers_and_dashes():
     assert compare.score_matrix(matrix_of(runs)).get_figwidth() == WIDEST
 
 
+def family(**pairs):
+    return Family("some", "Which?", "benjamini-hochberg", pairs=pairs)
+
+
+def costs(system, mean, seconds, **more):
+    """A run with about the same AP for each of thirty questions."""
+    values = {str(i): mean + 0.001 * (i % 3) for i in range(30)}
+    return entry(system, WIKI, {"map": values}, seconds=seconds, **more)
+
+
 def test_cost_has_a_panel_per_data_set():
-    panels = compare.quality_cost(matrix()).axes
+    cells = with_tests(side_by_side(pd.DataFrame([
+        costs("A", 0.7, 9.0, seed=0), costs("A", 0.72, 5.0, seed=1), costs("A", 0.71, 4.0, seed=2),
+        costs("B", 0.3, 3.0), entry("A", TREC, {"map": {"q": 0.5}}, seconds=0.0),
+    ])))  # fmt: skip
+    panels = compare.quality_cost(cells).axes
     titles = [axes.get_title(loc="left") for axes in panels]
     assert titles == ["WikiQA (answered)", "TREC-QA (clean)"]
     names = [text.get_text() for text in panels[0].get_legend().get_texts()]
     assert names == ["1  A", "2  B"]
-    best, other, steps = panels[0].get_lines()
-    assert best.get_markerfacecolor() != "white"
-    assert other.get_markerfacecolor() == "white"  # as long to train, and no better
-    assert steps.get_xdata()[0] == 3.0
-    assert steps.get_ydata().tolist() == [0.75, 0.75]
+    better, cheaper = panels[0].get_lines()
+    assert better.get_markerfacecolor() != "white"
+    assert cheaper.get_markerfacecolor() == "white"  # nothing is cheaper
+    quality, range_ = (bar.get_segments()[0] for bar in panels[0].collections[:2])
+    assert quality[0, 1] < 0.711 < quality[1, 1]
+    assert range_[:, 0].tolist() == [4.0, 9.0]
     low, high = panels[1].get_xlim()
     assert low < 0.0 < high  # where nothing is trained
 
 
-def places(*pairs):
-    return pd.DataFrame(pairs, [f"{x}, {y}" for x, y in pairs], ["seconds", "mean"])
-
-
-def test_of_many_systems_only_best_buys_are_named():
-    means = [0.5 + i / 1000 for i in range(NAMED)] + [0.9]
-    runs = [
-        entry(f"system {mean}", WIKI, {"map": {"q": mean}}, seconds=1.0 + i)
-        for i, mean in enumerate(means)
-    ]
+def test_of_many_systems_those_are_named_that_are_clearly_better_than_the_most_cheaper_ones():
+    runs = [costs(f"system {i}", 0.3 + i / 50, 1.0 + i) for i in range(NAMED + 1)]
     few, many = (
-        compare.quality_cost(matrix_of(part)).axes[0].get_legend().get_texts()
-        for part in (runs[:NAMED], runs)
+        [text.get_text() for text in compare.quality_cost(found).axes[0].get_legend().get_texts()]
+        for found in (with_tests(matrix_of(part)) for part in (runs[:NAMED], runs))
     )
     assert len(few) == NAMED
-    assert {text.get_text() for text in many} == {"1  system 0.9", "2  system 0.5"}
+    assert many == [f"{n}  system {NAMED + 1 - n}" for n in range(1, FEWER + 1)]
 
 
-def test_the_best_buys_are_what_nothing_beats_in_both():
-    column = places((1, 0.5), (2, 0.4), (2, 0.7), (3, 0.7), (4, 0.9), (1, 0.3))
-    assert list(best_buys(column).index) == ["1, 0.5", "2, 0.7", "4, 0.9"]
+def test_cheaper_systems_that_one_is_clearly_better_than():
+    runs = [costs("dear", 0.8, 9.0), costs("alike", 0.8, 5.0), costs("cheap", 0.5, 2.0)]
+    table = worth_its_cost(with_tests(matrix_of([*runs, costs("slow", 0.1, 99.0)])))
+    assert table["clearly better than"].to_dict() == {
+        "dear": "cheap", "alike": "cheap", "cheap": "", "slow": "",
+    }  # fmt: skip
+    assert table["cheaper"].tolist() == [2, 1, 0, 3]
 
 
-def test_of_many_best_buys_the_ends_and_the_steps_are_named():
-    best = places(*enumerate((0.5, 0.505, 0.51, 0.6, 0.601, 0.602)))
-    assert best["mean"][worth_naming(best)].tolist() == [0.602, 0.6, 0.51, 0.5]
+def test_costs_are_of_one_device():
+    cpu, gpu = "CPU (1 threads)", "GPU"
+    runs = [costs("A", 0.5, 8.0, device=cpu), costs("A", 0.5, 1.0, device=gpu)]
+    cells = matrix_of([*runs, costs("B", 0.5, 2.0, device=gpu), costs("C", 0.5, 4.0, device=cpu),
+                       costs("D", 0.5, 3.0, device=cpu)])  # fmt: skip
+    assert cells.loc[WIKI, "seconds"].loc[["A", "C", "D"]].tolist() == [8.0, 4.0, 3.0]
+    assert np.isnan(cells.loc[(WIKI, "B"), "seconds"])
+    assert cells["device"].unique().tolist() == [cpu]
 
 
 def test_a_part_has_the_targets_that_there_are():
@@ -106,38 +126,54 @@ def test_what_an_idea_is_worth():
     high, low = (dict.fromkeys(map(str, range(10)), value) for value in (0.9, 0.4))
     runs = [entry("with", WIKI, {"map": high}), entry("without", WIKI, {"map": low})]
     runs.append(entry("with", TREC, {"map": high}))
-    both = {"harm": ("without", "with"), "help": ("with", "without")}
+    both = family(harm=("without", "with"), help=("with", "without"))
     frame = worth(matrix_of([*runs, runs[0]]), both)
-    assert frame[["idea", "data", "questions", "runs"]].to_numpy().tolist() == [
-        ["harm", "WikiQA (answered)", 10, "1 / 2"],
-        ["help", "WikiQA (answered)", 10, "2 / 1"],
+    assert frame[["idea", "data", "questions", "seeds"]].to_numpy().tolist() == [
+        ["harm", "WikiQA (answered)", 10, 1],
+        ["help", "WikiQA (answered)", 10, 1],
     ]
     assert frame["difference"].tolist() == pytest.approx([-0.5, 0.5])
     assert frame[["low", "high"]].iloc[1].tolist() == pytest.approx([0.5, 0.5])
-    assert frame[ADJUSTED].tolist() == pytest.approx([2 / 2**10] * 2)
+    assert (frame[ADJUSTED] < 0.001).all()
     assert not frame[CLEAR].any()  # of one seed it is not known
     axes = compare.worth(frame).axes[0]
     assert axes.get_xlabel() == "difference in MAP"
     assert [text.get_text() for text in axes.texts] == ["harm", "help"]
     names = [label.get_text() for label in axes.get_yticklabels()]
-    assert names == ["WikiQA (answered)  1 / 2", "WikiQA (answered)  2 / 1"]
-    assert len(worth(matrix_of(runs), {"other": ("with", "nothing")})) == 0
+    assert names == ["WikiQA (answered)  1"] * 2
+    assert len(worth(matrix_of(runs), family(other=("with", "nothing")))) == 0
     # What is only a part of another column is not counted twice.
     part = [entry(o["system"], TREC, o["values"], under="raw") for o in runs[:2]]
-    assert len(worth(matrix_of([*runs[:2], *part]), {"help": ("with", "without")})) == 1
+    assert len(worth(matrix_of([*runs[:2], *part]), family(help=("with", "without")))) == 1
     # Two lines without a difference (p = 1) beside it multiply its p by three.
-    same = worth(matrix_of(runs), {"none": ("with", "with"), "help": ("with", "without")})
-    assert same[ADJUSTED].tolist() == pytest.approx([1.0, 1.0, 6 / 2**10])
+    same = worth(matrix_of(runs), family(none=("with", "with"), help=("with", "without")))
+    assert same[ADJUSTED].tolist() == pytest.approx([1.0, 1.0, 3e-4])
+
+
+def test_the_sample_is_in_no_family_with_real_data():
+    on_sample = family(help=("with", "without"))
+    values = [(s, {"map": dict.fromkeys("abc", v)}) for s, v in (("with", 0.9), ("without", 0.1))]
+    cells = matrix_of([entry(s, t, v) for t in (WIKI, "sample/answered") for s, v in values])
+    found = {
+        data: worth(cells, dataclasses.replace(on_sample, data=data))["data"].tolist()
+        for data in ("real", "sample")
+    }
+    assert found == {"real": ["WikiQA (answered)"], "sample": ["sample (answered)"]}
+    for one in FAMILIES.values():
+        assert one.data or not one.pairs, "a list of pairs says on which data"
+        assert one.correction in CORRECTIONS
+    caption = FAMILIES["ideas"].caption(7)
+    assert caption == "Family “ideas”: 7 tests, Benjamini-Hochberg."
 
 
 def test_many_differences_stand_in_two_columns():
     def drawn(*sizes):
         lines = [
-            (f"idea {i}", f"data {n}", "1 / 1", 0.1 * i, 0.0, 0.3, 1.0, False)
+            (f"idea {i}", f"data {n}", 1, 0.1 * i, 0.0, 0.3, 1.0, False)
             for i, size in enumerate(sizes)
             for n in range(size)
         ]
-        names = ["idea", "data", "runs", "difference", "low", "high", ADJUSTED, CLEAR]
+        names = ["idea", "data", "seeds", "difference", "low", "high", ADJUSTED, CLEAR]
         columns = compare.worth(pd.DataFrame(lines, columns=names)).axes
         assert len({axes.get_xlim() for axes in columns}) == 1
         assert len({axes.get_ylim() for axes in columns}) == 1
@@ -149,20 +185,22 @@ def test_many_differences_stand_in_two_columns():
     assert drawn(21) == [["idea 0"]]
 
 
-def test_an_idea_is_clear_over_questions_and_over_seeds():
+def test_an_idea_is_clear_with_the_seeds_in_the_test():
     def runs(system, *means):
         return [
             entry(system, WIKI, {"map": dict.fromkeys(map(str, range(10)), mean)}, seed=seed)
             for seed, mean in enumerate(means)
         ]
 
-    found = [*runs("none", 0.4, 0.5), *runs("steady", 0.6, 0.7, 0.9), *runs("shaky", 0.5, 0.9)]
-    ideas = {name: (name, "none") for name in ("steady", "shaky")}
-    frame = worth(matrix_of([*found, *runs("once", 0.9)]), ideas | {"once": ("once", "none")})
-    assert (frame[ADJUSTED] < 0.05).all()
+    found = [*runs("none", 0.4, 0.5, 0.4), *runs("steady", 0.6, 0.7, 0.6), *runs("shaky", 0.5, 0.9)]
+    ideas = {name: (name, "none") for name in ("steady", "shaky", "once")}
+    frame = worth(matrix_of([*found, *runs("once", 0.9)]), family(**ideas)).set_index("idea")
+    assert frame["seeds"].tolist() == [3, 2, 1]
+    assert (frame[ADJUSTED] < 0.05).tolist() == [True, False, True]
     assert frame[CLEAR].tolist() == [True, False, False]
-    # Differences .1 and .4: deviation .2121, t(1) = 12.706; the third seed has no partner.
-    assert frame[SEEDS].tolist()[:2] == pytest.approx([0.0, 12.7062 * 0.15], abs=1e-3)
-    assert frame[SEEDS].isna().tolist() == [False, False, True]
-    faces = [dot.get_markerfacecolor() for dot in compare.worth(frame).axes[0].lines[1::2]]
+    # Differences .1 and .4: t(1) = 12.706, deviation .2121.
+    assert frame.loc["shaky", "high"] - 0.25 == pytest.approx(12.7062 * 0.15, rel=0.1)
+    faces = [
+        dot.get_markerfacecolor() for dot in compare.worth(frame.reset_index()).axes[0].lines[1::2]
+    ]
     assert [face == "white" for face in faces] == [False, True, True]

@@ -5,10 +5,10 @@ import numpy as np
 import pandas as pd
 import pytest
 from ledger_rows import entry, ledger_row, runs_of
-from scipy import stats
 
 from qasel.datasets import load_dataset
 from qasel.errors import QaselError
+from qasel.evaluation import hierarchical_bootstrap, holm
 from qasel.papers import (
     ROOMS,
     hierarchical_ranking,
@@ -19,6 +19,7 @@ from qasel.papers import (
 from qasel.papers.lesson import just_measured
 from qasel.rankers import WordOverlap
 from qasel.results import compare as side_by_side
+from qasel.results import matrix_text
 from qasel.results.compare import entries, matrix, with_tests
 from qasel.results.runs import read_runs, target_name
 from qasel.results.tables import latex_table, markdown_table
@@ -51,7 +52,9 @@ def three():
 
 def test_mean_and_intervals_over_seeds_and_questions():
     runs = [{"q1": 0.5, "q2": 1.0}, {"q1": 0.7, "q2": 1.0}]
-    seconds = [outcome("A", run, seconds=s) for run, s in zip(runs, (10.0, 30.0), strict=True)]
+    seconds = [
+        outcome("A", run, seconds=s, seed=s) for run, s in zip(runs, (10.0, 30.0), strict=True)
+    ]
     cells = matrix_of(seconds)
     cell = cells.loc[(WIKI, "A")]
     assert cell["values"] == pytest.approx({"q1": 0.6, "q2": 1.0})
@@ -59,16 +62,16 @@ def test_mean_and_intervals_over_seeds_and_questions():
     assert cell["means"] == pytest.approx([0.75, 0.85])
     deviation = 0.1 / 2**0.5
     assert cell["std"] == pytest.approx(deviation)
-    assert cell["half"] == pytest.approx(stats.t.ppf(0.975, 1) * deviation / 2**0.5)
-    ends = side_by_side.details(cells.loc[WIKI]).loc["A", side_by_side.OVER_QUESTIONS]
-    low, high = map(float, ends.split(" to "))
-    assert 0.6 <= low < 0.8 < high <= 1.0
+    assert cell["by_seed"].to_numpy().tolist() == [[0.5, 1.0], [0.7, 1.0]]
+    found = hierarchical_bootstrap(list(runs))
+    ends = matrix_text.details(cells.loc[WIKI]).loc["A", side_by_side.INTERVAL]
+    assert ends == f"{found.low:.3f} to {found.high:.3f}"
 
 
-def test_one_seed_has_no_interval_over_seeds():
+def test_one_run_has_no_deviation():
     cells = matrix_of([outcome("A", 0.5)])
-    assert cells.loc[(WIKI, "A"), ["std", "half", "parameters", "ranked_per_second"]].isna().all()
-    ends = side_by_side.details(cells.loc[WIKI]).loc["A", side_by_side.OVER_QUESTIONS]
+    assert cells.loc[(WIKI, "A"), ["std", "parameters", "ranked_per_second"]].isna().all()
+    ends = matrix_text.details(cells.loc[WIKI]).loc["A", side_by_side.INTERVAL]
     assert ends == "0.500 to 0.500"
 
 
@@ -77,10 +80,10 @@ def test_folds_are_pooled_and_compared_with_whole_runs():
     cells = matrix_of([*folds, outcome("B", {"q1": 0.4, "q2": 0.6, "q3": 0.8})])
     cell = cells.loc[(WIKI, "A")]
     assert (cell["mean"], cell["runs"], cell["means"]) == (pytest.approx(0.6), 2, [])
-    assert pd.isna(cell["half"])
+    assert pd.isna(cell["std"])
     assert cells["compared"].all()
     assert tallies(cells)["A"] == (0, 1, 0)
-    assert side_by_side.details(cells.loc[WIKI]).loc["A", "runs"] == "2 folds"
+    assert matrix_text.details(cells.loc[WIKI]).loc["A", "runs"] == "2 folds"
 
 
 def test_cost_is_the_mean_of_the_runs_that_tell_it():
@@ -92,10 +95,9 @@ def test_cost_is_the_mean_of_the_runs_that_tell_it():
 
 def test_details_are_texts_best_first():
     cells = matrix_of([*three(), *(outcome("D", x, parameters=2_340_000) for x in (0.9, 0.91))])
-    assert side_by_side.counted(cells, WIKI) == "WikiQA (answered): 10 questions, 4 systems"
-    table = side_by_side.details(cells.loc[WIKI])[["MAP", "± over seeds", "parameters"]]
-    # Two seeds are too few for an interval.
-    assert table.loc["D"].tolist() == ["0.905", "–", "2.3 M"]
+    assert matrix_text.counted(cells, WIKI) == "WikiQA (answered): 10 questions, 4 systems"
+    table = matrix_text.details(cells.loc[WIKI])[["MAP", "± over runs", "parameters"]]
+    assert table.loc["D"].tolist() == ["0.905", "0.007", "2.3 M"]
     assert table.loc["A"].tolist() == ["0.900", "–", "–"]
     assert list(table.index) == ["D", "A", "B", "C"]
 
@@ -105,18 +107,38 @@ def test_wins_ties_and_losses():
     assert list(cells.loc[WIKI].index) == ["A", "B", "C"]
     assert cells["beats"].tolist() == [["C"], ["C"], []]
     assert tallies(cells) == {"A": (1, 1, 0), "B": (1, 1, 0), "C": (0, 0, 2)}
-    told = side_by_side.details(cells.loc[WIKI])[side_by_side.TALLY]
+    told = matrix_text.details(cells.loc[WIKI])[matrix_text.TALLY]
     assert told["A"] == "1 / 1 / 0"
 
 
-def test_two_systems_are_tested_by_flipping_signs():
-    # All flips of n equal differences: only the two with one sign reach the observed mean.
-    few = matrix_of([outcome(s, dict.fromkeys(TEN[:3], v)) for s, v in (("A", 0.9), ("B", 0.1))])
-    assert side_by_side.pairs(few.loc[WIKI])["A", "B"].p == pytest.approx(2 / 2**3, abs=0.02)
-    assert tallies(few)["A"] == (0, 1, 0)
-    many = matrix_of([outcome("B", 0.1), outcome("A", 0.9)])
-    assert side_by_side.pairs(many.loc[WIKI])["A", "B"].p == pytest.approx(2 / 2**10, abs=0.001)
-    assert tallies(many)["A"] == (1, 0, 0)
+def test_pairs_are_tested_as_alone_and_corrected_by_holm():
+    draw = np.random.default_rng(3)
+    values = {name: dict(zip(TEN, draw.random(10) + up, strict=True)) for name, up in
+              (("A", 0.45), ("B", 0.2), ("C", 0.0))}  # fmt: skip
+    cells = matrix_of([outcome(name, found) for name, found in values.items()])
+    found = side_by_side.pairs(cells.loc[WIKI])
+    alone = {(a, b): hierarchical_bootstrap(values[a], values[b]).p for a, b in found}
+    adjusted = holm(list(alone.values()))
+    assert [test.p for test in found.values()] == pytest.approx(adjusted)
+    assert max(adjusted) > max(alone.values()) / 2 > 0.0001
+
+
+def test_pairs_are_tested_on_common_seeds_and_random_is_left_out():
+    def runs(system, *means):
+        return [outcome(system, mean, seed=seed) for seed, mean in enumerate(means)]
+
+    cells = matrix_of([*runs("A", 0.9, 0.1), *runs("B", 0.8), *runs("random", 0.1)])
+    found = side_by_side.pairs(cells.loc[WIKI])
+    assert list(found) == [("B", "A")]  # better first, by the mean of all runs
+    assert found["B", "A"].difference == pytest.approx(-0.1)  # on the seed that both have
+    assert tallies(cells)["A"] == (1, 0, 0)
+    assert cells.loc[(WIKI, "random"), "wins"] is pd.NA
+    # Nothing drawn: one run serves both seeds of the other.
+    fixed = outcome("B", 0.8, seed=0, seeded=False)
+    cells = matrix_of(
+        [outcome("A", m, seed=s, seeded=True) for s, m in enumerate((0.9, 0.3))] + [fixed]
+    )
+    assert side_by_side.pairs(cells.loc[WIKI])["B", "A"].difference == pytest.approx(0.2)
 
 
 def test_one_system_or_one_question_cannot_be_compared():
@@ -124,8 +146,8 @@ def test_one_system_or_one_question_cannot_be_compared():
     single = matrix_of([outcome(s, {"q": v}) for s, v in (("A", 0.9), ("B", 0.1))])
     assert side_by_side.pairs(single.loc[WIKI]) == {}
     assert single["wins"].isna().all()
-    assert "| 0.900 | – | – | 1 | not compared |" in side_by_side.render(single)
-    assert ",0.9,,,,,,,,,," in side_by_side.render(single, "csv")
+    assert "| 0.900 | – | – | 1 | not compared |" in matrix_text.render(single)
+    assert ",0.9,,,,,,,," in matrix_text.render(single, "csv")
 
 
 def test_other_questions_are_told_and_not_compared():
@@ -133,10 +155,10 @@ def test_other_questions_are_told_and_not_compared():
     cells = matrix_of([*three(), less])
     assert cells["compared"].loc[WIKI].to_dict() == {"D": False, "A": True, "B": True, "C": True}
     assert not any("D" in pair for pair in side_by_side.pairs(cells.loc[WIKI]))
-    text = side_by_side.render(cells)
+    text = matrix_text.render(cells)
     assert "| d | D |  | 1.000 (4 questions) |" in text
     assert "Not compared on WikiQA (answered), run on other than its 10: D (4)." in text
-    lines = pd.read_csv(io.StringIO(side_by_side.render(cells, "csv"))).set_index("system")
+    lines = pd.read_csv(io.StringIO(matrix_text.render(cells, "csv"))).set_index("system")
     assert lines.loc["D", ["wins", "ties", "losses", "beats"]].isna().all()
     assert lines.loc["D", "questions"] == 4
 
@@ -151,7 +173,7 @@ def test_the_questions_of_most_systems_count_then_the_larger_set():
 
 def test_missing_cells_and_superscripts():
     cells = matrix_of([outcome("C", 0.3, TREC), *three()])
-    table = side_by_side.overview(cells)
+    table = matrix_text.overview(cells)
     assert list(table) == ["", "system", "paper", "WikiQA (answered)", "TREC-QA (clean)"]
     assert table.to_numpy().tolist() == [
         ["a", "C", "", "0.100", "0.300"],
@@ -165,25 +187,24 @@ def test_missing_cells_and_superscripts():
 def test_long_superscripts_are_ranges_and_many_systems_have_numbers():
     low = [outcome(f"L{i}", 0.1) for i in range(3)]
     cells = matrix_of([*low, outcome("A", 0.9), outcome("M", 0.1)])
-    assert side_by_side.overview(cells).iloc[3, 3] == "0.900<sup>a–c,e</sup>"
+    assert matrix_text.overview(cells).iloc[3, 3] == "0.900<sup>a–c,e</sup>"
     many = matrix_of([outcome(f"S{i}", 0.5) for i in range(27)])
-    marks = side_by_side.letters(many)
+    marks = matrix_text.letters(many)
     assert (marks["S0"], marks["S26"]) == ("1", "27")
 
 
 def test_csv_has_its_columns_and_a_line_per_cell():
     runs = [outcome("A", 0.8, seconds=2.0, parameters=7, ranked_per_second=50.0, paper="p")]
     runs += [outcome("A", 0.9, seconds=4.0), outcome("B", 0.1, vectors="v")]
-    text = side_by_side.render(matrix_of(runs), "csv")
+    text = matrix_text.render(matrix_of(runs), "csv")
     assert text.splitlines()[0] == (
-        "paper,system,vectors,dataset,protocol,under,scale,measure,questions,runs,mean,std,seed_low,seed_high,"
-        "question_low,question_high,wins,ties,losses,beats,seconds,parameters,ranked_per_second"
+        "paper,system,vectors,dataset,protocol,under,scale,measure,questions,runs,mean,std,low,high,"
+        "wins,ties,losses,beats,seconds,parameters,ranked_per_second"
     )
-    half = stats.t.ppf(0.975, 1) * 0.05
     a, b = pd.read_csv(io.StringIO(text)).to_dict("records")
     assert (a["system"], a["dataset"], a["protocol"]) == ("A", "wikiqa", "answered")
     assert (a["questions"], a["runs"], a["seconds"], a["parameters"]) == (10, 2, 3.0, 7.0)
-    assert (a["seed_low"], a["seed_high"]) == pytest.approx((0.85 - half, 0.85 + half), rel=1e-4)
+    assert (a["std"], a["low"], a["high"]) == pytest.approx((0.05 * 2**0.5, 0.85, 0.85), rel=1e-4)
     assert (a["wins"], a["ties"], a["losses"], a["beats"]) == (1, 0, 0, "B")
     assert (b["mean"], b["losses"], b["vectors"]) == (0.1, 1, "v")
     assert np.isnan(b["std"])
@@ -212,7 +233,7 @@ def test_near_names_of_systems_are_told():
     with pytest.raises(QaselError, match=r"unknown measure 'acc'.* map"):
         matrix_of([outcome("A", 0.5)], "acc")
     with pytest.raises(QaselError, match="md, csv, latex"):
-        side_by_side.render(matrix_of([outcome("A", 0.5)]), "html")
+        matrix_text.render(matrix_of([outcome("A", 0.5)]), "html")
 
 
 def row(room, variant, dataset="wikiqa", seed=0, vectors=None, scale="paper", **changes):
@@ -251,8 +272,8 @@ def test_on_the_sample_small_recipes_count_under_their_scale():
     )
     cells = with_tests(matrix(entries(runs_of([wiki, quick]))))
     assert side_by_side.systems(cells) == ["DCA"]
-    assert side_by_side.details(cells.loc["sample/answered"]).loc["DCA", "runs"] == "1 (quick)"
-    assert any("Runs (quick)" in note for note in side_by_side.notes_of(cells))
+    assert matrix_text.details(cells.loc["sample/answered"]).loc["DCA", "runs"] == "1 (quick)"
+    assert any("Runs (quick)" in note for note in matrix_text.notes_of(cells))
     assert names(quick, paper) == [("DCA", "sample/answered"), ("DCA, quick", "sample/answered")]
 
 
@@ -295,8 +316,8 @@ def test_a_run_counts_on_fewer_questions_too():
     assert list(cells.loc[WIKI].index) == ["DCA"]  # LSP never saw q2
     assert list(mixed.index) == ["LSP", "DCA"]
     assert mixed["compared"].all()
-    assert side_by_side.details(mixed).loc["DCA", "runs"] == "2 (answered)"
-    assert any("Runs (answered): trained" in note for note in side_by_side.notes_of(cells))
+    assert matrix_text.details(mixed).loc["DCA", "runs"] == "2 (answered)"
+    assert any("Runs (answered): trained" in note for note in matrix_text.notes_of(cells))
     # Which questions are mixed is known from runs on them.
     assert names(*more) == [("DCA", "wikiqa/answered")] * 2
 

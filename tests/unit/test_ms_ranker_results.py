@@ -119,7 +119,7 @@ def test_pairs_that_the_notebook_tests():
         (frozen, MAIN, (0,)),  # across vectors
         ("MiniLM", frozen, (0,)),
     ]
-    assert found[1].t.difference == pytest.approx(-0.03)
+    assert found[1].estimate.difference == pytest.approx(-0.03)
     assert not any(report.comparisons(yardsticks.ROOM, runs_of([])))
 
 

@@ -14,7 +14,7 @@ from qasel.datasets import load_dataset
 from qasel.datasets.base import Candidate, Question, Split
 from qasel.errors import QaselError
 from qasel.layers.pair_encoder import PairEncoder
-from qasel.papers.yardsticks import MAIN, VARIANTS, load, ranker, recipe
+from qasel.papers.yardsticks import MAIN, load, ranker, recipe
 from qasel.papers.yardsticks.ranker import cut_lists, others
 from qasel.papers.yardsticks.recipes import BASELINES, EVIDENCE, GIVEN, READY, SCHEMES
 from qasel.rankers import BM25, RandomRanker

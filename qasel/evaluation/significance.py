@@ -110,7 +110,7 @@ def all_pairs(
     means = stacked.mean(axis=(1, 2))
     observed = np.abs(means[first] - means[second]) - 1e-12
     reached = np.zeros(len(pairs))
-    for questions, seeds in _weights(*stacked.shape[1:], seed, resamples):
+    for questions, seeds in _weights(stacked.shape[1], stacked.shape[2], seed, resamples):
         by_question = stacked.mean(axis=1) @ questions.T  # [systems, resamples]
         by_seed = stacked.mean(axis=2) @ seeds.T
         deviations = by_seed[first] - by_seed[second]

@@ -107,10 +107,10 @@ def all_pairs(
     stacked = np.stack(list(systems.values()))  # [systems, seeds, questions]
     first, second = np.array([[place[a], place[b]] for a, b in pairs]).T
     kept = np.array([_kept(stacked[i] - stacked[j]) for i, j in zip(first, second, strict=True)])
-    means = stacked.mean(axis=(1, 2))
+    means, size = stacked.mean(axis=(1, 2)), (stacked.shape[1], stacked.shape[2])
     observed = np.abs(means[first] - means[second]) - 1e-12
     reached = np.zeros(len(pairs))
-    for questions, seeds in _weights(*stacked.shape[1:], seed, resamples):
+    for questions, seeds in _weights(*size, seed, resamples):
         by_question = stacked.mean(axis=1) @ questions.T  # [systems, resamples]
         by_seed = stacked.mean(axis=2) @ seeds.T
         deviations = by_seed[first] - by_seed[second]

@@ -124,7 +124,12 @@ def _panel(axes: Axes, column: pd.DataFrame) -> None:
         shade = BLUE if better else GREY
         number = named.index(system) + 1 if system in named else None
         ends = interval(cell["by_seed"]) or (y, y)
-        bars = {"color": shade, "linewidth": 1, "alpha": 0.8 if number else 0.25, "zorder": 1}
+        bars: dict[str, Any] = {
+            "color": shade,
+            "linewidth": 1,
+            "alpha": 0.8 if number else 0.25,
+            "zorder": 1,
+        }
         axes.vlines(x, *ends, **bars)
         axes.hlines(y, *cell["range"], **bars)
         label = f"{number}  {system}" if number else None
@@ -133,7 +138,10 @@ def _panel(axes: Axes, column: pd.DataFrame) -> None:
         axes.plot(x, y, "o", color=shade, mfc=face, ms=size, markeredgewidth=1.2, label=label)
         if number:
             odd = number % 2  # systems of about the same place have their numbers on either side
-            place = {"xytext": (-5, 3) if odd else (5, -9), "ha": "right" if odd else "left"}
+            place: dict[str, Any] = {
+                "xytext": (-5, 3) if odd else (5, -9),
+                "ha": "right" if odd else "left",
+            }
             place["textcoords"] = "offset points"
             axes.annotate(f"{number}", (x, y), fontsize=10, weight="bold", **place)
     axes.set_xscale("symlog", linthresh=LEAST_SECONDS)
@@ -143,7 +151,7 @@ def _panel(axes: Axes, column: pd.DataFrame) -> None:
     decades = 10.0 ** np.arange(0, np.ceil(np.log10(2 * dear)), 1 if dear < 1_000 else 2)
     axes.set_xticks([0, *decades], ["0", *(f"{x:,.0f}" for x in decades)])
     axes.minorticks_off()
-    below = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.2), "ncols": 2}
+    below: dict[str, Any] = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.2), "ncols": 2}
     axes.legend(**below, fontsize=8.5, handlelength=1, columnspacing=1)
 
 

@@ -31,7 +31,7 @@ def test_all_forms(capsys):
     fill()
     assert main(["compare"]) == 0
     text = capsys.readouterr().out
-    assert "| a | PRI(list) | hierarchical-ranking | 0.802 | – |" in text
+    assert "| a | PRI(list) | hierarchical-ranking | 0.802<sup>b</sup> | – |" in text
     assert "WikiQA (answered): 3 questions, 2 systems" in text
     assert "CA(list)" not in text
     assert main(["compare", "--format", "latex"]) == 0

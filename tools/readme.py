@@ -5,7 +5,7 @@ import pandas as pd
 from qasel.errors import QaselError
 from qasel.locations import ROOT
 from qasel.papers import PAPERS, ROOMS
-from qasel.results import Room, compare
+from qasel.results import Room, compare, matrix_text
 from qasel.results.runs import read_runs
 from qasel.results.tables import (
     LEGEND,
@@ -53,12 +53,12 @@ def leaders(runs: pd.DataFrame) -> str:
     tables = []
     for target in compare.targets(cells):
         column = cells.loc[target]
-        frame = compare.details(column).head(LEADERS)
-        frame.insert(0, "data", [compare.counted(cells, target), *[""] * (len(frame) - 1)])
+        frame = matrix_text.details(column).head(LEADERS)
+        frame.insert(0, "data", [matrix_text.counted(cells, target), *[""] * (len(frame) - 1)])
         frame.insert(1, "system", frame.index)
         frame.insert(2, "paper", column["paper"])
         tables.append(frame)
-    notes = "\n\n".join(compare.notes_of(cells))
+    notes = "\n\n".join(matrix_text.notes_of(cells))
     return f"{markdown_table(pd.concat(tables))}\n{notes}\n"
 
 

@@ -181,11 +181,14 @@ def parse_seeds(text: str) -> list[int]:
 
 
 def table(paper: Paper, format_: Format = "md") -> None:
-    """Print every number of the paper beside ours, from the ledger."""
-    from qasel.papers import ROOMS
-    from qasel.results.tables import comparison, render
+    """Print every number of the paper beside ours, and its claims, from the ledger.
 
-    typer.echo(render(comparison(ROOMS[paper]), format_).rstrip("\n"))
+    The csv has the numbers only.
+    """
+    from qasel.papers import ROOMS
+    from qasel.results.claims import report
+
+    typer.echo(report(ROOMS[paper], format_).rstrip("\n"))
 
 
 def compare(
@@ -208,6 +211,7 @@ def compare(
     from qasel.results import compare as side_by_side
     from qasel.results.ledger import read_ledger
     from qasel.results.runs import read_runs
+    from qasel.results.matrix_text import render
 
     if figure and not figure.name:
         raise QaselError("--figure: give the name of a file, without its ending")
@@ -224,7 +228,7 @@ def compare(
     except QaselError as error:
         raise QaselError("; ".join([str(error), *aside])) from None
     cells = side_by_side.with_tests(side_by_side.matrix(found, measure))
-    typer.echo(side_by_side.render(cells, format_).rstrip("\n"))
+    typer.echo(render(cells, format_).rstrip("\n"))
     for text in aside:
         typer.echo(f"qasel: note: {text}", err=True)
     if figure:

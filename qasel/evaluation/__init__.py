@@ -4,24 +4,28 @@ from qasel.evaluation.measures import Scores, TieWarning, evaluate
 from qasel.evaluation.run import Qrels, Run, read_qrels
 from qasel.evaluation.significance import (
     Comparison,
+    Estimate,
+    all_pairs,
     bootstrap_interval,
+    hierarchical_bootstrap,
+    holm,
     mean_interval,
-    paired_ttest,
     randomisation_test,
-    tukey_hsd_randomised,
 )
 
 __all__ = [
     "Comparison",
+    "Estimate",
     "Qrels",
     "Run",
     "Scores",
     "TieWarning",
+    "all_pairs",
     "bootstrap_interval",
     "evaluate",
+    "hierarchical_bootstrap",
+    "holm",
     "mean_interval",
-    "paired_ttest",
     "randomisation_test",
     "read_qrels",
-    "tukey_hsd_randomised",
 ]

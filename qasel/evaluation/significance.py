@@ -1,8 +1,8 @@
-"""Is one system better than another? Paired tests over questions, and intervals over seeds."""
+"""Is one system better than another? One model of variance: questions and seeds, both drawn."""
 
-import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,11 @@ from qasel.errors import QaselError
 
 Values = Mapping[str, float] | Sequence[float] | np.ndarray
 """One value per question: a dict, as in `scores.per_question["map"]`, or an array."""
+RESAMPLES = 9_999
+CHUNK = 5_000
+"""Resamples held in memory at a time."""
+ESTIMABLE = 3
+"""Seeds from which on the seeds' variance is told apart from that of single values."""
 
 
 @dataclass(frozen=True)
@@ -27,26 +32,146 @@ class Comparison:
         return f"difference {self.difference:+.4f}, p = {self.p:.4g} ({self.method}, n = {self.n})"
 
 
-def paired_ttest(a: Values, b: Values) -> Comparison:
-    """Student's t-test of paired values, two-sided (`scipy.stats.ttest_rel`).
+@dataclass(frozen=True)
+class Estimate:
+    """A mean, or a difference of two, with its interval `low` to `high` and two-sided `p`.
 
-    Raises `QaselError` for other questions on one side, or fewer than two.
+    With one of the `seeds`, the seeds are not in interval and p: another may come out otherwise.
     """
-    x, y = _aligned({"a": a, "b": b})
-    difference = x - y
-    p = float(difference[0] == 0)  # without spread: scipy would divide by zero
-    if np.ptp(difference):
-        p = float(stats.ttest_rel(x, y).pvalue)
-    return Comparison(float(difference.mean()), p, len(x), "paired t-test")
+
+    difference: float
+    low: float
+    high: float
+    p: float
+    questions: int
+    seeds: int
+
+    def __str__(self) -> str:
+        number = f"{self.seeds} seeds" if self.seeds > 1 else "one seed, whose variance is not in"
+        return (
+            f"difference {self.difference:+.4f} ({self.low:+.4f} to {self.high:+.4f}), "
+            f"p = {self.p:.4g}, {self.questions} questions, {number}"
+        )
+
+
+def hierarchical_bootstrap(
+    a: Values | Sequence[Values],
+    b: Values | Sequence[Values] | None = None,
+    seed: int = 0,
+    resamples: int = RESAMPLES,
+    confidence: float = 0.95,
+) -> Estimate:
+    """The mean of `a`, or of `a - b`, paired by question and by seed; both levels are resampled.
+
+    `a` and `b` are values by question, or several such: one per seed, in the same order. One run
+    serves all seeds of the other side; it has no variance over seeds.
+
+    The value of seed s and question q is taken as μ + α_s + β_q + ε_sq. A resample moves the mean
+    by two deviations, of questions drawn with replacement and of seeds with normal weights: three
+    seeds have too few resamples of their own. Each is divided by an independent √(χ²/df) of its
+    level, which gives it the tails of Student's t. From `ESTIMABLE` seeds on, only that part of
+    the seeds' deviation counts that ε does not explain; with two all of it, which is conservative.
+    The interval is symmetric: p < 1 - `confidence` just if it leaves zero out.
+
+    Raises `QaselError` for other questions on one side, fewer than two, or numbers of runs that
+    do not pair.
+    """
+    first, *second = _paired(a=a) if b is None else _paired(a=a, b=b)
+    values = first - second[0] if second else first
+    mean, kept = float(values.mean()), _kept(values)
+    by_question, by_seed = values.mean(axis=0), values.mean(axis=1)
+    deviations = np.concatenate(
+        [
+            np.abs(questions @ by_question + kept * (seeds @ by_seed))
+            for questions, seeds in _kept_weights(*values.shape, seed, resamples)
+        ]
+    )
+    half = float(np.quantile(deviations, confidence, method="higher"))
+    reached = np.count_nonzero(deviations >= abs(mean) - 1e-12)
+    p = float((reached + 1) / (resamples + 1))
+    return Estimate(mean, mean - half, mean + half, p, values.shape[1], values.shape[0])
+
+
+def all_pairs(
+    systems: Mapping[Any, np.ndarray],
+    pairs: Sequence[tuple[Any, Any]],
+    seed: int = 0,
+    resamples: int = RESAMPLES,
+) -> np.ndarray:
+    """The p of `hierarchical_bootstrap` for many pairs of systems with the same seeds.
+
+    `systems` are arrays `[seeds, questions]`, one for each name in `pairs`. The resamples are
+    shared, so that thousands of pairs take seconds.
+    """
+    place = {name: n for n, name in enumerate(systems)}
+    stacked = np.stack(list(systems.values()))  # [systems, seeds, questions]
+    first, second = np.array([[place[a], place[b]] for a, b in pairs]).T
+    kept = np.array([_kept(stacked[i] - stacked[j]) for i, j in zip(first, second, strict=True)])
+    means = stacked.mean(axis=(1, 2))
+    observed = np.abs(means[first] - means[second]) - 1e-12
+    reached = np.zeros(len(pairs))
+    for questions, seeds in _weights(*stacked.shape[1:], seed, resamples):
+        by_question = stacked.mean(axis=1) @ questions.T  # [systems, resamples]
+        by_seed = stacked.mean(axis=2) @ seeds.T
+        deviations = by_seed[first] - by_seed[second]
+        deviations *= kept[:, None]
+        deviations += by_question[first] - by_question[second]
+        reached += np.count_nonzero(np.abs(deviations) >= observed[:, None], axis=1)
+    return (reached + 1) / (resamples + 1)
+
+
+@lru_cache(maxsize=4)
+def _kept_weights(*asked: int) -> list[tuple[np.ndarray, np.ndarray]]:
+    """The same for many means of one data set."""
+    return list(_weights(*asked))
+
+
+def _weights(
+    seeds: int, questions: int, seed: int, resamples: int
+) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Of each chunk of resamples the weights of the questions and of the seeds, each with sum 0."""
+    generator = np.random.default_rng(seed)
+    for start in range(0, resamples, CHUNK):
+        count = min(CHUNK, resamples - start)
+        drawn = generator.integers(questions, size=(count, questions))
+        drawn += questions * np.arange(count)[:, None]
+        times = np.bincount(drawn.ravel(), minlength=count * questions).reshape(count, questions)
+        by_question = (times - 1) / np.sqrt(questions * (questions - 1))
+        by_seed = np.zeros((count, seeds))
+        if seeds > 1:
+            normal = generator.standard_normal((count, seeds))
+            by_seed = normal - normal.mean(axis=1, keepdims=True)
+            by_seed /= np.sqrt(seeds * (seeds - 1))
+        for weights, size in ((by_question, questions), (by_seed, seeds)):
+            if size > 1:
+                square = generator.chisquare(size - 1, count) / (size - 1)
+                weights /= np.sqrt(square)[:, None]
+        yield by_question, by_seed
+
+
+def _kept(values: np.ndarray) -> float:
+    """What of the seeds' deviations `[seeds, questions]` is not explained by single values: √.
+
+    By the mean squares of a two-way analysis of variance, 1 - MS(rest) / MS(seeds), at least 0.
+    """
+    seeds, questions = values.shape
+    if seeds < ESTIMABLE:
+        return 1.0
+    of_seeds = values.mean(axis=1, keepdims=True)
+    rest = values - of_seeds - values.mean(axis=0) + values.mean()
+    square = float((rest**2).sum()) / ((seeds - 1) * (questions - 1))
+    between = questions * float(of_seeds.var(ddof=1))
+    return float(np.sqrt(1 - square / between)) if between > square else 0.0
 
 
 def randomisation_test(a: Values, b: Values, seed: int = 0, resamples: int = 9_999) -> Comparison:
-    """Fisher's randomisation test, two-sided (`scipy.stats.permutation_test`).
+    """Fisher's randomisation test of two runs, two-sided (`scipy.stats.permutation_test`).
 
     The two values of a question are swapped. Exact when the 2^questions swaps are no more than
-    `resamples`, otherwise p is no less than 1/(resamples + 1).
+    `resamples`, otherwise p is no less than 1/(resamples + 1). The runs are taken as given: what
+    is said is of them, not of the systems.
     """
-    x, y = _aligned({"a": a, "b": b})
+    x, y = _aligned(("a", a), ("b", b))
     result = stats.permutation_test(
         (x, y),
         lambda x, y, axis: np.mean(x - y, axis=axis),
@@ -60,61 +185,24 @@ def randomisation_test(a: Values, b: Values, seed: int = 0, resamples: int = 9_9
 
 
 def bootstrap_interval(
-    a: Values,
-    b: Values | None = None,
-    seed: int = 0,
-    confidence: float = 0.95,
-    resamples: int = 9_999,
+    a: Values, b: Values | None = None, seed: int = 0, confidence: float = 0.95
 ) -> tuple[float, float]:
-    """(low, high) of the mean of `a`, or of the mean of `a - b`, resampling questions.
+    """(low, high) of the mean of a run, or of the mean difference of two, over questions.
 
-    Bias-corrected and accelerated (`scipy.stats.bootstrap`). Raises `QaselError` as above.
+    As in `hierarchical_bootstrap`, which raises for the same reasons.
     """
-    x, *y = _aligned({"a": a} if b is None else {"a": a, "b": b})
-    values = x - y[0] if y else x
-    if np.ptp(values) == 0:
-        return float(values[0]), float(values[0])
-    interval = stats.bootstrap(
-        (values,),
-        np.mean,
-        confidence_level=confidence,
-        n_resamples=resamples,
-        vectorized=True,
-        batch=1_000,
-        random_state=np.random.default_rng(seed),
-    ).confidence_interval
-    return float(interval.low), float(interval.high)
+    found = hierarchical_bootstrap(a, b, seed=seed, confidence=confidence)
+    return found.low, found.high
 
 
-def tukey_hsd_randomised(
-    systems: Mapping[str, Values], seed: int = 0, resamples: int = 9_999
-) -> dict[tuple[str, str], Comparison]:
-    """All pairs of two or more systems, p corrected for their number.
-
-    Carterette (2012), "Multiple testing in statistical analysis of systems-based information
-    retrieval experiments": permute each question's values among the systems; p of a pair is the
-    share of permutations, with the observed one, whose range of means reaches its difference.
-    """
-    if len(systems) < 2:
-        raise QaselError(f"Tukey's test compares two or more systems; {len(systems)} came")
-    rows = _aligned(systems)
-    values = rows.T.copy()  # [questions, systems]
-    generator = np.random.default_rng(seed)
-    chunk = max(1, 2_000_000 // values.size)
-    ranges = []
-    for start in range(0, resamples, chunk):
-        shape = (min(chunk, resamples - start), *values.shape)
-        means = generator.permuted(np.broadcast_to(values, shape), axis=2).mean(axis=1)
-        ranges.append(np.ptp(means, axis=1))
-    largest = np.concatenate(ranges)
-    means = dict(zip(systems, rows.mean(axis=1), strict=True))
-    result = {}
-    for first, second in itertools.combinations(systems, 2):
-        difference = float(means[first] - means[second])
-        reached = np.count_nonzero(largest >= abs(difference) - 1e-12)
-        p = float((reached + 1) / (resamples + 1))
-        result[first, second] = Comparison(difference, p, len(values), "randomised Tukey HSD")
-    return result
+def holm(p: Sequence[float] | np.ndarray) -> np.ndarray:
+    """p values adjusted by Holm (1979): the chance of one false claim or more stays below each."""
+    values = np.asarray(p, dtype=np.float64)
+    order = np.argsort(values)
+    stepped = values[order] * np.arange(len(values), 0, -1)
+    adjusted = np.empty_like(values)
+    adjusted[order] = np.minimum(np.maximum.accumulate(stepped), 1.0)
+    return adjusted
 
 
 def mean_interval(
@@ -134,9 +222,9 @@ def mean_interval(
     return mean, deviation, float(quantile * deviation / np.sqrt(len(array)))
 
 
-def _aligned(systems: Mapping[str, Any]) -> np.ndarray:
-    """Values `[systems, questions]`, aligned by question."""
-    (first, reference), *others = systems.items()
+def _aligned(*systems: tuple[str, Any]) -> np.ndarray:
+    """Values `[systems, questions]`, aligned by question; each system with its name."""
+    (first, reference), *others = systems
     by_question = isinstance(reference, Mapping)
     for name, values in others:
         if isinstance(values, Mapping) != by_question:
@@ -149,12 +237,27 @@ def _aligned(systems: Mapping[str, Any]) -> np.ndarray:
     array = np.stack(
         [
             _array(name, [values[question] for question in reference] if by_question else values)
-            for name, values in systems.items()
+            for name, values in systems
         ]
     )
     if array.shape[1] < 2:
         raise QaselError("one question is too few to compare systems; give two or more")
     return array
+
+
+def _paired(**sides: Any) -> list[np.ndarray]:
+    """Each side's values `[seeds, questions]`, one run repeated for all seeds of the other."""
+    runs = {name: side if _several(side) else [side] for name, side in sides.items()}
+    rows = _aligned(*((name, run) for name, side in runs.items() for run in side))
+    counts = [len(side) for side in runs.values()]
+    if len({*counts} - {1}) > 1:
+        raise QaselError(f"runs pair by seed: give as many on both sides, or one; not {counts}")
+    return [*np.broadcast_arrays(*np.split(rows, np.cumsum(counts)[:-1]))]
+
+
+def _several(side: Any) -> bool:
+    """Whether these are runs of several seeds, each with a value per question."""
+    return not isinstance(side, Mapping) and any(isinstance(x, Mapping) or np.ndim(x) for x in side)
 
 
 def _array(name: str, values: Any) -> np.ndarray:

@@ -97,15 +97,18 @@ def name_rows(axes: Axes, names: Mapping[int, str], count: int) -> None:
 
 
 ALLOWED = 0.01
-"""How far below the paper's number the pale band goes."""
+"""How far to either side of the paper's number the pale band goes."""
+VERDICTS = {"reproduced": "o", "above": "^", "below": "v"}
+"""Verdict → the marker of our mean."""
 
 
 @house_style
 def paper_against_ours(frame: pd.DataFrame, *, title: str = "") -> HouseFigure:
     """One panel per data set and metric of a comparison, its rows from top to bottom.
 
-    Each row has a line at the paper's number, a pale band down to `ALLOWED` below it, and our
-    mean as a dot with its 95 % interval, hollow where the verdict is "below".
+    Each row has a line at the paper's number, a pale band of `ALLOWED` to either side, and our
+    mean with its 95 % interval. The verdict is in the marker: a dot, or a hollow triangle that
+    points up (above) or down (below).
     """
     rows = list(dict.fromkeys(frame["row"]))
     panels = dict(list(frame.groupby(["data", "measure"], sort=False)))
@@ -120,11 +123,12 @@ def paper_against_ours(frame: pd.DataFrame, *, title: str = "") -> HouseFigure:
         axes.locator_params(axis="x", nbins=4)
     handles: list[Line2D | Patch] = [
         Line2D([], [], color=INK, marker="|", linestyle="", markersize=14, mew=2, label="paper"),
-        Patch(color=PALE, label=f"up to {ALLOWED:g} below"),
+        Patch(color=PALE, label=f"paper ± {ALLOWED:g}"),
     ]
-    for verdict, face in (("reproduced", GREY), ("below", "white")):
+    for verdict in VERDICTS:
         if verdict in set(frame["verdict"]):
-            handles.append(Line2D([], [], color=GREY, mfc=face, **DOT, label=f"ours, {verdict}"))
+            mark = _mark(verdict, GREY)
+            handles.append(Line2D([], [], color=GREY, **mark, label=f"ours, {verdict}"))
     if (frame["interval"].notna() & (frame["runs"] >= FEWEST)).any():
         name = f"95 % interval, from {FEWEST} seeds on"
         handles.append(Line2D([], [], color=GREY, linewidth=2.5, label=name))
@@ -135,7 +139,8 @@ def paper_against_ours(frame: pd.DataFrame, *, title: str = "") -> HouseFigure:
 
 def _paper_and_ours(axes: Axes, y: int, line: Any) -> None:
     """One row: what the paper has, and what we have or why we have nothing."""
-    axes.fill_betweenx([y - 0.28, y + 0.28], line.paper - ALLOWED, line.paper, color=PALE, lw=0)
+    band = line.paper - ALLOWED, line.paper + ALLOWED
+    axes.fill_betweenx([y - 0.28, y + 0.28], *band, color=PALE, lw=0)
     axes.plot([line.paper] * 2, [y - 0.28, y + 0.28], color=INK, linewidth=2)
     if pd.isna(line.ours):
         aside: dict[str, Any] = {"xytext": (6, 0), "textcoords": "offset points", "va": "center"}
@@ -143,9 +148,15 @@ def _paper_and_ours(axes: Axes, y: int, line: Any) -> None:
         return
     shade = colour(getattr(line, "system", line.row))
     known = pd.notna(line.interval) and line.runs >= FEWEST
-    face = "white" if line.verdict == "below" else shade
     half = line.interval if known else None
-    axes.errorbar(line.ours, y, xerr=half, color=shade, mfc=face, elinewidth=2.5, **DOT)
+    mark = _mark(line.verdict, shade)
+    axes.errorbar(line.ours, y, xerr=half, color=shade, elinewidth=2.5, **mark)
+
+
+def _mark(verdict: str, shade: str) -> dict[str, Any]:
+    """How our mean is drawn; a verdict that is none (a cited number) is drawn as a dot."""
+    marker = VERDICTS.get(verdict, "o")
+    return DOT | {"marker": marker, "mfc": shade if marker == "o" else "white"}
 
 
 NUMBERS = 16

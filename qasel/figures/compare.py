@@ -14,7 +14,9 @@ from qasel.evaluation.measures import NAMES
 from qasel.figures.charts import DOT, name_rows
 from qasel.figures.style import BLUE, GREY, ORANGE, PALE, HouseFigure, house_style, new_figure
 from qasel.results.compare import ADJUSTED, ALPHA, CLEAR, entries, matrix, systems, targets
+from qasel.results.compare import with_tests as tested
 from qasel.results.runs import SAMPLE, target_name
+from qasel.results.matrix_text import interval, worth_its_cost
 
 NAME = "compare"
 """What `qasel figures` calls these."""
@@ -27,9 +29,7 @@ WIDEST = 9.5
 LEAST_SECONDS = 0.1
 """Below it the axis of seconds is linear, so that what costs nothing has a place too."""
 NAMED = 8
-"""Up to so many systems of a panel are all named; of more, the best buys."""
-STEP = 0.01
-"""Of those, the cheapest, each that is so much better than the one named before, and the best."""
+"""Systems of a panel that have a number and a name."""
 SMALLEST, LARGEST = 28.0, 1_500.0
 """Areas of a dot that is one question, and of the largest, which all others shrink with."""
 DARK_ORANGE = "#9A6A00"
@@ -47,7 +47,7 @@ def figures(runs: pd.DataFrame, note: Callable[[str], None] = print) -> dict[str
     real = [target for target in targets(cells) if not target.startswith(f"{SAMPLE}/")]
     return {
         f"{NAME}-matrix": score_matrix(leaders(part(cells, real))),
-        f"{NAME}-cost": quality_cost(part(cells)),
+        f"{NAME}-cost": quality_cost(tested(part(cells))),
     }
 
 
@@ -92,60 +92,68 @@ def score_matrix(cells: pd.DataFrame) -> HouseFigure:
 
 @house_style
 def quality_cost(cells: pd.DataFrame) -> HouseFigure:
-    """A panel per data set: mean quality against seconds to train, and the line of best buys."""
-    shown = targets(cells)
+    """A panel per data set of a matrix `with_tests`: mean quality against seconds to train.
+
+    Numbered are the systems that are clearly better than the most cheaper ones, filled all that
+    are clearly better than any; bars are the 95 % interval and the range of the runs' seconds.
+    """
+    shown = [t for t in targets(cells) if cells.loc[t, "seconds"].notna().any()]
     columns = min(2, len(shown))
     lines = -(-len(shown) // columns)
-    figure = new_figure(12, 0.5 + 3.1 * lines)
+    figure = new_figure(6.2 * columns, 0.5 + 4.6 * lines)
     grid = figure.subplots(lines, columns, squeeze=False)
     for axes in grid.flat[len(shown) :]:
         axes.set_visible(False)
     for axes, target in zip(grid.flat, shown, strict=False):
-        _panel(axes, cells.loc[target])
+        _panel(axes, cells.loc[target].dropna(subset="seconds"))
         axes.set(xlabel="seconds to train", ylabel=NAMES[cells["measure"].iloc[0]])
         axes.set_title(target_name(target))
-    note = "filled, and on the line: no other system is as good for less"
+    note = "filled: clearly better than a cheaper system; bars: 95 % interval, range of seconds"
     figure.supxlabel(note, fontsize=10, color=GREY)
     return figure
 
 
 def _panel(axes: Axes, column: pd.DataFrame) -> None:
-    """Dots numbered as in the list of names beside the panel, best first."""
-    best = best_buys(column)
-    named = column.index if len(column) <= NAMED else worth_naming(best)
-    for system, x, y in column[["seconds", "mean"]].itertuples():
-        shade, face = (BLUE, BLUE) if system in best.index else (GREY, "white")
-        number = [*named].index(system) + 1 if system in named else None
+    """Dots, those of `worth_naming` numbered as in the list of names below the panel."""
+    named = worth_naming(column)
+    beaten = worth_its_cost(column)["beaten"]
+    for system, cell in column.iterrows():
+        x, y = cell["seconds"], cell["mean"]
+        better = beaten.get(system, 0) > 0
+        shade = BLUE if better else GREY
+        number = named.index(system) + 1 if system in named else None
+        ends = interval(cell["by_seed"]) or (y, y)
+        bars = {"color": shade, "linewidth": 1, "alpha": 0.8 if number else 0.25, "zorder": 1}
+        axes.vlines(x, *ends, **bars)
+        axes.hlines(y, *cell["range"], **bars)
         label = f"{number}  {system}" if number else None
-        axes.plot(x, y, "o", color=shade, mfc=face, markeredgewidth=1.5, label=label)
+        face = shade if better else "white"
+        size = 7 if number else 4
+        axes.plot(x, y, "o", color=shade, mfc=face, ms=size, markeredgewidth=1.2, label=label)
         if number:
-            axes.annotate(
-                f"{number}", (x, y), (-3, 4), textcoords="offset points", ha="right", fontsize=9
-            )
+            place = {"xytext": (-5, 3), "textcoords": "offset points", "ha": "right"}
+            axes.annotate(f"{number}", (x, y), fontsize=10, weight="bold", **place)
     axes.set_xscale("symlog", linthresh=LEAST_SECONDS)
-    axes.set_xlim(-LEAST_SECONDS / 3, 2 * max(column["seconds"].max(), LEAST_SECONDS))
-    dear = axes.get_xlim()[1]
-    axes.step([*best["seconds"], dear], [*best["mean"], best["mean"].iloc[-1]], where="post",
-              color=BLUE, alpha=0.5)  # fmt: skip
-    axes.margins(y=0.1)
-    axes.xaxis.set_major_formatter("{x:,g}")
-    axes.tick_params(labelsize=8.5)
-    axes.legend(loc="center left", bbox_to_anchor=(1, 0.5), fontsize=9, handlelength=1)
+    dear = max(column["seconds"].max(), LEAST_SECONDS)
+    axes.set_xlim(-LEAST_SECONDS / 2, 2 * dear)
+    # A mark at each decade would run into the next one.
+    decades = 10.0 ** np.arange(0, np.ceil(np.log10(2 * dear)), 1 if dear < 1_000 else 2)
+    axes.set_xticks([0, *decades], ["0", *(f"{x:,.0f}" for x in decades)])
+    axes.minorticks_off()
+    below = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.2), "ncols": 2}
+    axes.legend(**below, fontsize=8.5, handlelength=1, columnspacing=1)
 
 
-def best_buys(column: pd.DataFrame) -> pd.DataFrame:
-    """The systems that no other matches at less cost, nor exceeds at the same; cheapest first."""
-    column = column.sort_values(["seconds", "mean"], ascending=[True, False], kind="stable")
-    return column[column["mean"] > column["mean"].cummax().shift(fill_value=-1.0)]
+def worth_naming(column: pd.DataFrame) -> list[str]:
+    """The systems of a panel to name, best first: all, or those that beat the most cheaper ones.
 
-
-def worth_naming(best: pd.DataFrame) -> list[str]:
-    """Of the best buys, those that a panel with many systems names (`STEP`); best first."""
-    named: list[str] = []
-    for system, mean in best["mean"].items():
-        if not named or mean >= best["mean"][named[-1]] + STEP or system == best.index[-1]:
-            named.append(str(system))
-    return named[::-1]
+    Of systems that beat as many, the cheaper one.
+    """
+    table = worth_its_cost(column).assign(seconds=column["seconds"])
+    if len(column) <= NAMED:
+        return list(column.index)
+    first = table.sort_values(["beaten", "seconds"], ascending=[False, True]).head(NAMED)
+    return [system for system in column.index if system in first.index]
 
 
 def questions(cells: pd.DataFrame, target: str, first: str, second: str) -> HouseFigure:
@@ -194,8 +202,8 @@ def agreement(
 def worth(frame: pd.DataFrame) -> HouseFigure:
     """What ideas are worth in MAP, from the frame of that name: a dot and an interval per line.
 
-    Blue where a test found the difference, full where it is clear over seeds too. Lines stand
-    under the name of their idea, in two columns where there are many.
+    Blue where the corrected test passes, full where the seeds are in it. Lines stand under the
+    name of their idea, in two columns where there are many.
     """
     groups = [part for _, part in frame.groupby("idea", sort=False)]
     ends = np.cumsum([1 + len(part) for part in groups])
@@ -220,15 +228,15 @@ def worth(frame: pd.DataFrame) -> HouseFigure:
             face = shade if row[CLEAR] else "white"
             axes.plot(row["difference"], y, color=shade, mfc=face, **DOT)
         lines = {y: row for y, row in enumerate(column) if not isinstance(row, str)}
-        name_rows(axes, {y: f"{r['data']}  {r['runs']}" for y, r in lines.items()}, height)
+        name_rows(axes, {y: f"{r['data']}  {r['seeds']}" for y, r in lines.items()}, height)
         axes.axvline(0, color=GREY, linewidth=1)
         axes.locator_params(axis="x", nbins=8)
         axes.set_xlabel("difference in MAP")
     handles = [
-        Line2D([], [], color=BLUE, **DOT, label="significant, corrected, and clear over seeds"),
-        Line2D([], [], color=BLUE, mfc="white", **DOT, label="significant over questions only"),
-        Line2D([], [], color=GREY, mfc="white", **DOT, label="not"),
+        Line2D([], [], color=BLUE, **DOT, label="passes, with the seeds in the test"),
+        Line2D([], [], color=BLUE, mfc="white", **DOT, label="passes, of one seed"),
+        Line2D([], [], color=GREY, mfc="white", **DOT, label="does not pass"),
     ]
-    note = "lines: 95 % over questions; numbers: runs with / without the idea"
+    note = "lines: 95 % interval, not corrected; numbers: seeds that both systems have"
     figure.legend(handles=handles, loc="outside lower center", ncols=3, title=note)
     return figure

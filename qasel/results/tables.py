@@ -12,26 +12,30 @@ from qasel.results import Room
 from qasel.results.runs import DATASETS, MEASURES, in_tables, listed, pick, target_name, target_of
 
 COLUMNS = ["table", "row", "dataset", "metric", "paper", "ours", "std", "runs", "verdict"]
-EXTRAS = ["data", "measure", "interval", "vectors", "devices"]
+EXTRAS = ["data", "measure", "interval", "vectors", "devices", "scope"]
 """Kept beside `COLUMNS`: data set and metric as figures spell them, half-width of our 95 %
-interval, our vectors, the devices used."""
+interval, our vectors, the devices used, and in what our data differ from the paper's, a sentence
+each (see `scopes`)."""
 
-REPRODUCED, BELOW, NOT_RUN = "reproduced", "below", "not run"
+REPRODUCED, ABOVE, BELOW, NOT_RUN = "reproduced", "above", "below", "not run"
 POINT = 0.01
-"""How far below the paper's number a mean may be whatever its interval."""
+"""How far from the paper's number a mean may be whatever its interval."""
 FEWEST = 3
 """Seeds from which on our interval counts: that of two is nine deviations wide either way."""
 ROUNDING = 1e-9
 """Slack for binary fractions: 0.742 − 0.01 must not lie above 0.732."""
 NO_BREAK = "\u00a0"
 
-MARKS = {REPRODUCED: f"{NO_BREAK}✓", BELOW: f"{NO_BREAK}↓", NOT_RUN: ""}
+MARKS = {REPRODUCED: f"{NO_BREAK}✓", ABOVE: f"{NO_BREAK}↑", BELOW: f"{NO_BREAK}↓", NOT_RUN: ""}
 """Verdict → its mark after our number."""
+OTHER_SCOPE = "°"
+"""The mark of a number whose data differ from the paper's."""
 LEGEND = (
     "Each cell: the paper's number / our mean over seeds ± its standard deviation, on the test "
-    "split, or on dev where the column says so. ✓ is *reproduced*: no lower than the paper less "
-    "one point, or less our own 95 % interval where that is wider (from "
-    f"{FEWEST} seeds on). ↓ is *below*, – is *not run*. Runs: seeds, by data set."
+    "split, or on dev where the column says so. ✓ is *reproduced*: within one point of the "
+    f"paper's number, or within our own 95 % interval over seeds (from {FEWEST} seeds on) where "
+    "that is wider. ↑ is *above* that range, ↓ *below* it, – is *not run*. Runs: seeds, by data "
+    "set."
 )
 """How to read the tables of notebooks and README."""
 
@@ -65,12 +69,44 @@ def published(room: Room) -> pd.DataFrame:
     return pd.read_csv(room.published, dtype={"note": str}, keep_default_na=False)
 
 
+SCOPE_COLUMNS = ["dataset", "rows", "unit", "whole", "ours", "why"]
+
+
+def scopes(room: Room) -> pd.DataFrame:
+    """Where the runs on record learnt from other data than the paper, from its `scope.csv`.
+
+    `SCOPE_COLUMNS`: the data set; what the names of the rows meant have in them, `(QA) or (ALL)`
+    ("": any); what is counted; how many the paper has; how many we have; and why. Without the
+    file the frame is empty.
+    """
+    path = room.published.with_name("scope.csv") if room.published else None
+    if path is None or not path.exists():
+        return pd.DataFrame(columns=SCOPE_COLUMNS)
+    return pd.read_csv(path, keep_default_na=False)
+
+
+def _scope(known: pd.DataFrame, row: str, dataset: str) -> tuple[str, ...]:
+    """In what the data of a row differ from the paper's, a sentence each."""
+    told = []
+    for line in known.itertuples():
+        if line.dataset == dataset and any(part in row for part in line.rows.split(" or ")):
+            where = f"Rows with {line.rows}: data" if line.rows else "Data"
+            narrower = f"narrower than the paper's, {line.ours:,} of {line.whole:,} {line.unit}"
+            wider = f"wider than the paper's, {line.ours:,} {line.unit}, not {line.whole:,}"
+            told.append(f"{where} {narrower if line.ours < line.whole else wider} ({line.why}).")
+    return tuple(told)
+
+
 def verdict(paper: float, ours: float | None, interval: float | None = None) -> str:
-    """`reproduced`: no lower than the paper's number less a point, or our interval if wider."""
+    """`REPRODUCED`: within a point of the paper's number, or within our interval if that is wider.
+
+    Farther away it is `ABOVE` or `BELOW`; `NOT_RUN` without a number of ours.
+    """
     if ours is None:
         return NOT_RUN
-    allowed = max(POINT, interval or 0.0)
-    return REPRODUCED if ours >= paper - allowed - ROUNDING else BELOW
+    if abs(ours - paper) <= max(POINT, interval or 0.0) + ROUNDING:
+        return REPRODUCED
+    return ABOVE if ours > paper else BELOW
 
 
 def comparison(room: Room, runs: pd.DataFrame | None = None) -> pd.DataFrame:
@@ -84,10 +120,11 @@ def comparison(room: Room, runs: pd.DataFrame | None = None) -> pd.DataFrame:
     """
     lines = published(room).rename(columns={"value": "paper"})
     groups = dict(list(in_tables(room, runs).groupby(["variant", "dataset", "split"])))
+    differing = scopes(room)
     ours = []
     for known in lines.itertuples():
         split, measure = split_of(known.metric)
-        found: dict[str, Any] = {"runs": 0, "vectors": "", "devices": ""}
+        found: dict[str, Any] = {"runs": 0, "vectors": "", "devices": "", "scope": ()}
         found["data"], found["measure"] = spelled(room, known.dataset, known.metric)
         group = groups.get((known.row, known.dataset, split)) if known.kind == "own" else None
         if group is not None:
@@ -103,6 +140,7 @@ def comparison(room: Room, runs: pd.DataFrame | None = None) -> pd.DataFrame:
                 "runs": len(group),
                 "vectors": vectors,
                 "devices": "; ".join(sorted(group["device"].unique())),
+                "scope": _scope(differing, known.row, known.dataset),
             }
         interval = found.get("interval") if found["runs"] >= FEWEST else None
         ours.append(found | {"verdict": verdict(known.paper, found.get("ours"), interval)})
@@ -118,14 +156,19 @@ def comparison(room: Room, runs: pd.DataFrame | None = None) -> pd.DataFrame:
 def render(frame: pd.DataFrame, format_: str = "md") -> str:
     """The table of `comparison` as text: `md`, `latex` (booktabs) or `csv`; ends with a newline.
 
-    The csv has six digits and nothing but `COLUMNS`; the others have three, and a last line
-    that says which vectors and devices our numbers are from. Raises `QaselError` for another
-    format.
+    The csv has six digits and nothing but `COLUMNS`; the others have three, and below them how
+    our data differ from the paper's and which vectors and devices our numbers are from. Raises
+    `QaselError` for another format.
     """
-    if format_ == "csv":
-        return csv_of(frame[COLUMNS])
+    return csv_of(frame[COLUMNS]) if format_ == "csv" else as_text(*parts_of(frame), format_)
+
+
+def parts_of(frame: pd.DataFrame) -> tuple[dict[str, pd.DataFrame], list[str]]:
+    """What `as_text` makes of a `comparison`: its table, and the notes below it."""
     table = frame[COLUMNS].map(lambda x: f"{x:.3f}" if isinstance(x, float) else x)
-    return as_text({"": table.replace("nan", "–")}, filter(None, [provenance(frame)]), format_)
+    table["verdict"] += frame["scope"].map(lambda scope: OTHER_SCOPE if scope else "")
+    notes = [*scope_notes(frame), provenance(frame)]
+    return {"": table.replace("nan", "–")}, [note for note in notes if note]
 
 
 def beside(
@@ -161,7 +204,7 @@ def side_by_side(room: Room, frame: pd.DataFrame) -> str:
             "Of rows in folds, mean and deviation are over the folds, and there is no interval: "
             "folds differ in how hard their questions are."
         )
-    notes.append(provenance(own) or "Nothing was run yet at the paper's scale.")
+    notes += [*scope_notes(own), provenance(own) or "Nothing was run yet at the paper's scale."]
     if cited:
         notes.append(f"Not run: the {cited} systems that the paper only cites.")
     own = own.assign(
@@ -185,7 +228,7 @@ def own_numbers(room: Room, frame: pd.DataFrame) -> tuple[pd.DataFrame, int]:
 
 
 def counts(frame: pd.DataFrame) -> str:
-    """`1 reproduced, 0 below, 3 not run`."""
+    """`1 reproduced, 2 above, 0 below, 3 not run`."""
     found = frame["verdict"].value_counts()
     return ", ".join(f"{found.get(v, 0)} {v}" for v in MARKS)
 
@@ -195,7 +238,13 @@ def _cell(line: Any) -> str:
     if pd.isna(line.ours):
         return f"{line.paper:.3f}{NO_BREAK}/ –"
     spread = "" if pd.isna(line.std) else f"{NO_BREAK}±{NO_BREAK}{line.std:.3f}"
-    return f"{line.paper:.3f}{NO_BREAK}/ {line.ours:.3f}{spread}{MARKS[line.verdict]}"
+    scope = OTHER_SCOPE if line.scope else ""
+    return f"{line.paper:.3f}{NO_BREAK}/ {line.ours:.3f}{spread}{MARKS[line.verdict]}{scope}"
+
+
+def scope_notes(frame: pd.DataFrame) -> list[str]:
+    """In what our data differ from the paper's, each way once."""
+    return [f"{OTHER_SCOPE} {told}" for told in dict.fromkeys(frame["scope"].explode().dropna())]
 
 
 def provenance(frame: pd.DataFrame) -> str:
@@ -276,6 +325,11 @@ def as_text(tables: Mapping[str, pd.DataFrame], notes: Iterable[str], format_: s
     return "\n".join([*parts, *(f"{note}{escape(text)}\n" for text in notes)])
 
 
+def p_value(p: float) -> str:
+    """`0.012`, or `<0.001` for what three digits show as 0."""
+    return f"{p:.3f}" if p >= 0.0005 else "<0.001"
+
+
 def csv_of(frame: pd.DataFrame) -> str:
     """A frame as CSV with six digits."""
     return frame.to_csv(index=False, float_format="%.6g", lineterminator="\n")
@@ -305,7 +359,7 @@ def _cells(frame: pd.DataFrame, escape: Callable[[str], str]) -> list[list[str]]
 def _numeric(frame: pd.DataFrame) -> list[bool]:
     """Of each column, whether all its cells begin like numbers, or are empty or a dash."""
     columns = (frame.iloc[:, place].astype(str) for place in range(frame.shape[1]))
-    return [bool(c.any() and c.str.fullmatch(r"([-+]?\d.*|–|)").all()) for c in columns]
+    return [bool(c.any() and c.str.fullmatch(r"([-+<]?\d.*|–|)").all()) for c in columns]
 
 
 _ESCAPES = str.maketrans(

@@ -106,16 +106,21 @@ def test_panels_of_other_systems_have_legends_of_their_own():
 
 
 def test_bars_show_verdicts():
-    rows = [row("PRI(list)", map_=0.75), row("CA(list)", map_=0.6)]
-    frame = comparison(ROOM, runs_of(rows)).query("row in ('PRI(list)', 'CA(list)', 'DCA')")
+    rows = [row("PRI(list)", map_=0.75), row("CA(list)", map_=0.6), row("RI(list)", map_=0.8)]
+    names = ["DCA", "CA(list)", "RI(list)", "PRI(list)"]
+    frame = comparison(ROOM, runs_of(rows)).query("row in @names")
     frame = frame.query("table == 'table-1' and dataset == 'wikiqa' and metric == 'MAP'")
     figure = paper_against_ours(frame)
     (axes,) = figure.axes
     assert axes.get_title(loc="left") == "WikiQA, MAP"
-    assert [t.get_text() for t in axes.get_yticklabels()] == ["DCA", "CA(list)", "PRI(list)"]
+    assert [t.get_text() for t in axes.get_yticklabels()] == names
     assert [text.get_text() for text in axes.texts] == ["not run"]
-    faces = [line.get_markerfacecolor() for line in axes.get_lines() if line.get_marker() == "o"]
-    assert faces == ["white", style.colour("PRI(list)")]
+    means = [line for line in axes.get_lines() if line.get_marker() in ("o", "^", "v")]
+    assert [(line.get_marker(), line.get_markerfacecolor()) for line in means] == [
+        ("v", "white"),
+        ("^", "white"),
+        ("o", style.colour("PRI(list)")),
+    ]
 
 
 def test_an_interval_is_drawn_from_three_seeds_on():

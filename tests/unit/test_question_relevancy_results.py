@@ -46,10 +46,8 @@ def test_a_narrow_table_of_a_wide_one():
         f"SemEval-{year} B {measure}" for year in (2016, 2017) for measure in ("MAP", "MRR")
     ]
     (main,) = [line.replace("\u00a0", " ") for line in lines if line.startswith(f"| {MAIN} |")]
-    assert (
-        main
-        == f"| {MAIN} | 0.776 / 0.730 ↓ | 0.843 / 0.730 ↓ | 0.477 / 0.430 ↓ | 0.524 / 0.430 ↓ | 1 |"
-    )
+    cells = "0.776 / 0.730 ↓° | 0.843 / 0.730 ↓° | 0.477 / 0.430 ↓° | 0.524 / 0.430 ↓°"
+    assert main == f"| {MAIN} | {cells} | 1 |"
     assert told.startswith("Of the 44 numbers")
     assert beside(ROOM, "table-1", runs_of([row()])).startswith("Each cell: ")
 

@@ -8,18 +8,25 @@ from ledger_rows import ledger_row, runs_of
 from scipy import stats
 
 from qasel.errors import QaselError
+from qasel.papers import ROOMS
 from qasel.papers.hierarchical_ranking import ROOM, SCHEMES, recipe
 from qasel.papers.hierarchical_ranking import report as claims
+from qasel.papers.ms_ranker import ROOM as paper_3
+from qasel.papers.ms_ranker import recipe as paper_3_recipe
 from qasel.results.compare import pooled, significance
 from qasel.results.ledger import Row
 from qasel.results.runs import VECTORS, in_tables
 from qasel.results.tables import (
     COLUMNS,
+    SCOPE_COLUMNS,
+    _scope,
+    beside,
     comparison,
     escape_latex,
     provenance,
     published,
     render,
+    scopes,
     verdict,
 )
 
@@ -77,11 +84,15 @@ def test_published_holds_both_tables():
     ("paper", "ours", "interval", "expected"),
     [
         (0.742, 0.750, None, "reproduced"),
+        (0.742, 0.752, None, "reproduced"),  # exactly a point above
+        (0.742, 0.7521, None, "above"),
         (0.742, 0.732, None, "reproduced"),  # exactly a point below
         (0.742, 0.7319, None, "below"),
         (0.742, 0.7319, 0.005, "below"),  # a narrow interval takes nothing away from the point
         (0.742, 0.722, 0.020, "reproduced"),  # exactly the interval below
         (0.742, 0.7219, 0.020, "below"),
+        (0.742, 0.762, 0.020, "reproduced"),
+        (0.655, 0.748, 0.020, "above"),
         (0.742, None, None, "not run"),
     ],
 )
@@ -181,6 +192,30 @@ def test_csv_has_exactly_the_columns():
     assert (found["runs"], found["verdict"]) == ("2", "reproduced")
     missing = by_row["table-1", "AP-CNN", "wikiqa", "MAP"]
     assert (missing["ours"], missing["std"], missing["runs"]) == ("", "", "0")
+
+
+def test_what_is_narrower_or_wider_than_the_papers_data_is_said_beside_the_verdict():
+    chosen = paper_3_recipe(dataset="semeval-cqa")
+    rows = [ledger_row(chosen, {}, {"map": 0.76, "mrr": 0.82}, {"q": 0.76})]
+    text = render(comparison(paper_3, runs_of(rows)))
+    assert "| MS-Ranker | semeval-cqa | MAP | 0.807 | 0.760 | – | 1 | below° |" in text
+    assert "| MS-Ranker | wikiqa | MAP | 0.750 | – | – | 0 | not run |" in text
+    told = "° Data narrower than the paper's, 3,996 of 4,873 training questions of SemEval-2016 A"
+    assert text.count("°") == 3  # two numbers and the note
+    assert told in text
+    assert f"{told} (the comments" in beside(paper_3, "table-2", runs_of(rows))
+    assert "°" not in render(comparison(paper_3, runs_of(rows)), "csv")
+    # Which rows of a paper, by what their names have in them.
+    told = _scope(scopes(ROOMS["question-relevancy"]), "MTL-MLP (ALL)", "semeval-cqa")
+    assert [sentence.split(":")[0] for sentence in told] == [
+        "Rows with (QA) or (ALL)",
+        "Rows with (NLI) or (ALL)",
+    ]
+    known = pd.DataFrame([["trecqa", "", "lists", 970, 974, "so"]], columns=SCOPE_COLUMNS)
+    assert _scope(known, "SVM", "trecqa") == (
+        "Data wider than the paper's, 974 lists, not 970 (so).",
+    )
+    assert _scope(known, "SVM", "wikiqa") == ()
 
 
 def test_markdown():

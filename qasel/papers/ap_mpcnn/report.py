@@ -4,6 +4,7 @@
 """
 
 from collections.abc import Callable, Iterable
+from functools import partial
 from itertools import groupby, product
 
 import pandas as pd
@@ -17,9 +18,10 @@ from qasel.papers.ap_mpcnn import ROOM
 from qasel.papers.ap_mpcnn.model import compared_size
 from qasel.papers.ap_mpcnn.recipes import ALONE, MAIN, SETTINGS, APMPCNNRecipe, recipe
 from qasel.papers.report import OUT, OWN, SHARED, WORDS, drawn, table_figure
-from qasel.results.compare import Claim, judged, significance
+from qasel.results.claims import claims as judged_claims
+from qasel.results.compare import significance
 from qasel.results.runs import histories, in_tables, pick, read_runs, shown
-from qasel.results.tables import NOT_RUN, published
+from qasel.results.tables import NOT_RUN, p_value, published
 
 DATASET = "trecqa"
 
@@ -57,11 +59,8 @@ def network(recipe: APMPCNNRecipe) -> Diagram:
     return Diagram(boxes, arrows)
 
 
-def parts(runs: pd.DataFrame | None = None) -> pd.DataFrame:
-    """Figure 11, which has no numbers: all parts together are better than any alone (`judged`)."""
-    pairs = product(ALONE, ("MAP", "MRR"))
-    claims = [Claim("four parts beat one", MAIN, alone, DATASET, m) for alone, m in pairs]
-    return judged(ROOM, claims, runs)
+parts = partial(judged_claims, ROOM)
+"""What the paper concludes, a line a comparison (its `claims.csv`); columns as in `judged`."""
 
 
 def settings(runs: pd.DataFrame | None = None) -> pd.DataFrame:
@@ -99,7 +98,7 @@ def settings(runs: pd.DataFrame | None = None) -> pd.DataFrame:
             tested = significance(ROOM, DATASET, "map", MAIN, rival, runs)
             line["best (ours)"] = _best(values, means)
             line["gap"] = f"{means[MAIN] - means[rival]:+.3f}"
-            line["p"] = f"{tested.randomisation.p:.3f}" if tested else ""
+            line["p"] = p_value(tested.estimate.p) if tested else ""
         found.append(line)
     return pd.DataFrame(found)
 

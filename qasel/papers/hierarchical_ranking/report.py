@@ -4,12 +4,14 @@
 """
 
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 
 import numpy as np
 import pandas as pd
 import seaborn as sns
 from scipy import stats
 
+from qasel.evaluation import hierarchical_bootstrap
 from qasel.figures.charts import curves
 from qasel.figures.diagrams import Arrow, Box, Diagram, chain, diagrams
 from qasel.figures.style import (
@@ -29,7 +31,9 @@ from qasel.papers.hierarchical_ranking.recipes import (
     recipe,
 )
 from qasel.papers.report import OWN, SHARED, WORDS, drawn, table_figure, titled
-from qasel.results.compare import Claim, judged, pooled, significance
+from qasel.results.claims import claims as judged_claims
+from qasel.results.claims import stated
+from qasel.results.compare import significance
 from qasel.results.runs import DATASETS, histories, in_tables, pick, read_runs, shown, varied
 from qasel.results.tables import published
 from qasel.training.losses import LEVELS, Scheme
@@ -94,26 +98,14 @@ BOTH = ("wikiqa", "trecqa")
 """The data sets of the paper."""
 
 JOINT = "joint training beats one level"
-COMPARISONS = {
-    f"{JOINT} (list)": [(f"{family}(list)", "CA(list)") for family in ("MTL", "RI", "PRI")],
-    f"{JOINT} (point)": [(f"{family}(point)", "CA(point)") for family in ("MTL", "RI", "PRI")],
-    f"{JOINT} (pair)": [(f"{family}(pair)", "CA(pair)") for family in ("MTL", "RI")],
-    "progressive beats plain integration": [(MAIN, "RI(list)")],
-    "the main system beats the strong baseline": [(MAIN, "DCA")],
-    "each level is needed": [(MAIN, f"{MAIN} w/o {level}-level") for level in ("point", "pair")],
-    "levels, not parameters": [(MAIN, "PRI(all list)")],
-}
-"""Claim → (the system said to be better, the other one); all are about MAP."""
 
 
-def claims(runs: pd.DataFrame | None = None) -> pd.DataFrame:
-    """What the paper concludes, a line a comparison and data set; see `judged`."""
-    asked = [(text, *pair) for text, pairs in COMPARISONS.items() for pair in pairs]
-    return judged(ROOM, [Claim(*line, dataset) for line in asked for dataset in BOTH], runs)
+claims = partial(judged_claims, ROOM)
+"""What the paper concludes, a line a comparison (its `claims.csv`); columns as in `judged`."""
 
 
 def together(runs: pd.DataFrame | None = None) -> pd.DataFrame:
-    """Joint training against one level, all comparisons of a data set tested as one (`pooled`).
+    """Joint training against one level, the mean of all comparisons of a data set.
 
     Per data set: how many comparisons were run, in how many of them joint training is ahead, and
     the mean difference in MAP, the paper's and ours, with the p value of ours.
@@ -121,14 +113,17 @@ def together(runs: pd.DataFrame | None = None) -> pd.DataFrame:
     runs = read_runs([ROOM]) if runs is None else runs
     table = published(ROOM).query("table == 'table-1' and metric == 'MAP'")
     printed = table.set_index(["row", "dataset"])["value"]
-    joint = [pair for level in LEVELS for pair in COMPARISONS[f"{JOINT} ({level})"]]
+    joint = stated(ROOM)
+    joint = joint[joint["text"].str.startswith(JOINT)]
     lines = []
-    for dataset in BOTH:
-        found = [significance(ROOM, dataset, "map", *pair, runs) for pair in joint]
+    for dataset, asked in joint.groupby("dataset", sort=False):
+        pairs = zip(asked["first"], asked["second"], strict=True)
+        found = [significance(ROOM, dataset, "map", *pair, runs) for pair in pairs]
         if tests := [test for test in found if test]:
             known = [printed[test.first, dataset] - printed[test.second, dataset] for test in tests]
-            ahead = sum(test.t.difference > 0 for test in tests)
-            ours = pooled(tests)
+            ahead = sum(test.estimate.difference > 0 for test in tests)
+            gaps = sum(test.runs[0] - test.runs[1] for test in tests) / len(tests)
+            ours = hierarchical_bootstrap(gaps.dropna().to_numpy())  # seeds that all have
             means = np.mean(known), ours.difference, ours.p
             lines.append((DATASETS[dataset], len(tests), ahead, *means))
     columns = ["data", "comparisons", "joint ahead", "paper", "ours", "p"]

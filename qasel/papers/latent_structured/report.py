@@ -4,6 +4,7 @@
 """
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -14,7 +15,7 @@ from qasel.locations import DATA
 from qasel.papers.latent_structured import ROOM
 from qasel.papers.latent_structured.recipes import IN_FOLDS, ON_CNN
 from qasel.papers.report import drawn, table_figure
-from qasel.results.compare import Claim, judged
+from qasel.results.claims import claims as judged_claims
 from qasel.results.runs import histories, read_runs, shown
 
 MISSES = DATA / "greedy-misses.csv"
@@ -25,39 +26,10 @@ SEARCHES = tuple(
     for learner in ("LSP-AP", "LSSVM-AP")
 )
 """The same learner with the exact search and with the greedy one, and the data."""
-COMPARISONS = {
-    "structured beats single candidates": [
-        ("LSP-AP", "SVM", "wikiqa"),
-        ("LSSVM-AP", "SVM", "wikiqa"),
-        ("LSP-AP (5-fold)", "SVM (5-fold)", "wikiqa"),
-        ("LSP-AP (5-fold)", "SVM (5-fold)", "trecqa"),
-        ("LSP-AP (CNN)", "SVM (CNN)", "wikiqa"),
-        ("LSP-AP* (CNN)", "SVM (CNN)", "wikiqa"),
-        ("LSSVM-AP (CNN)", "SVM (CNN)", "wikiqa"),
-    ],
-    "AP in the loss helps": [
-        ("LSP-AP", "LSP", "wikiqa"),
-        ("LSP-AP (5-fold)", "LSP (5-fold)", "wikiqa"),
-        ("LSP-AP (5-fold)", "LSP (5-fold)", "trecqa"),
-        ("LSP-AP* (CNN)", "LSP (CNN)", "wikiqa"),
-    ],
-    "places in Ψ beat pairs": [
-        ("LSP", "SVMmap", "wikiqa"),
-        ("LSSVM-AP", "SVMmap", "wikiqa"),
-        ("LSSVM-AP (5-fold)", "SVMmap (5-fold)", "wikiqa"),
-        ("LSSVM-AP (CNN)", "SVMmap (CNN)", "wikiqa"),
-    ],
-    "exact or greedy, similarities": SEARCHES[:2],
-    "exact or greedy, CNN vectors": SEARCHES[2:4],
-    "a large margin suits CNN vectors": [("LSSVM-AP (CNN)", "LSP-AP (CNN)", "wikiqa")],
-}
-"""Claim → two systems and the data; all are about MAP on test."""
 
 
-def claims(runs: pd.DataFrame | None = None) -> pd.DataFrame:
-    """What the paper concludes, a line a comparison; see `judged`."""
-    asked = [Claim(text, *systems) for text, pairs in COMPARISONS.items() for systems in pairs]
-    return judged(ROOM, asked, runs)
+claims = partial(judged_claims, ROOM)
+"""What the paper concludes, a line a comparison (its `claims.csv`); columns as in `judged`."""
 
 
 def figure_1(runs: pd.DataFrame | None = None) -> str:

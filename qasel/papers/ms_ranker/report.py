@@ -4,6 +4,7 @@
 """
 
 from collections.abc import Callable, Mapping
+from functools import partial
 
 import pandas as pd
 import seaborn
@@ -15,48 +16,24 @@ from qasel.locations import DATA
 from qasel.papers.ms_ranker import ROOM
 from qasel.papers.ms_ranker.recipes import (
     ABLATIONS,
-    ENCODERS,
     MAIN,
     PRE_RANKER,
-    WITH_AGENT,
     MSRankerRecipe,
     recipe,
 )
 from qasel.papers.report import OUT, OWN, SHARED, WORDS, drawn, table_figure
 from qasel.rankers import History
 from qasel.results import Room
-from qasel.results.compare import Claim, Significance, between, judged, significance
+from qasel.results.claims import claims as judged_claims
+from qasel.results.compare import Significance, between, significance
 from qasel.results.runs import DATASETS, histories, read_runs, shown
 
-NEEDED = {
-    "w/o Rewards": "rewards are needed",
-    "w/o Pre-Ranker": "the pre-ranker's order is needed",
-    "w/o Evidence": "evidence is needed",
-    "w/o RL action": "the action must weigh the evidence",
-    "w/o the Gate": "the gate is needed",
-}
-"""Row of table 4 → what the paper concludes from it."""
-CLAIMS = [
-    *(Claim(NEEDED[row], MAIN, row, "wikiqa", "dev MAP") for row in ABLATIONS),
-    *(
-        Claim("the agent beats its pre-ranker", MAIN, PRE_RANKER, d)
-        for d in ("wikiqa", "semeval-cqa")
-    ),
-    *(
-        Claim("the agent helps a transformer", f"{name}{WITH_AGENT}", name, "wikiqa")
-        for name in ENCODERS
-    ),
-]
-"""Table 4; the conclusion, of models that match with the question alone; and table 3."""
+claims = partial(judged_claims, ROOM)
+"""What the paper concludes, a line a comparison (its `claims.csv`); columns as in `judged`.
 
-
-def claims(runs: pd.DataFrame | None = None) -> pd.DataFrame:
-    """What the paper concludes, a line a comparison; see `judged`.
-
-    Two kinds of line have no number in the paper: the pre-ranker's, and those of MiniLM, which
-    stands in for BERT.
-    """
-    return judged(ROOM, CLAIMS, runs)
+Two kinds of line have no number in the paper: the pre-ranker's, and those of MiniLM, which stands
+in for BERT.
+"""
 
 
 def comparisons(yardsticks: Room, runs: pd.DataFrame | None = None) -> list[Significance | None]:

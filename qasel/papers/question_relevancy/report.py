@@ -4,11 +4,11 @@
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
 import pandas as pd
 import seaborn
 
-from qasel.evaluation import bootstrap_interval
 from qasel.figures.diagrams import Arrow, Box, Diagram, diagrams
 from qasel.figures.style import HouseFigure, colour, house_style, new_figure
 from qasel.papers.question_relevancy import ROOM
@@ -25,7 +25,8 @@ from qasel.papers.question_relevancy.recipes import (
     recipe,
 )
 from qasel.papers.report import OUT, OWN, SHARED, WORDS, drawn, table_figure
-from qasel.results.compare import CLAIM_COLUMNS, Claim, Significance, between, judge, judged
+from qasel.results.claims import claims as judged_claims
+from qasel.results.compare import Claim, Significance, between, judged
 from qasel.results.runs import read_runs, shown, varied
 from qasel.results.tables import published
 from qasel.text.features.distances import NAMES
@@ -64,32 +65,23 @@ def left_out(runs: pd.DataFrame | None = None) -> pd.DataFrame:
     return judged(ROOM, [_claim(name, MAIN, f"{MAIN}{WITHOUT}{name}") for name in NAMES], runs)
 
 
-def held(runs: pd.DataFrame | None = None) -> pd.DataFrame:
-    """What the paper says of its systems in table 1, test by test; as `judged` gives it."""
-    runs = read_runs([ROOM]) if runs is None else runs
-    lines = []
-    for split in TESTS:
-        for name in (STL, MAIN):
-            claim = _claim("network beats search engine", name, ORDER, split)
-            lines.append(judge(ROOM, claim, _against_order(name, split, runs)))
-        asked = [_claim("small network beats BiLSTM", STL, f"STL{SIM}", split)]
-        asked += [_claim(f"other tasks: {x}", f"{MTL} ({x})", STL, split) for x in AUXILIARY]
-        lines += judged(ROOM, asked, runs).to_numpy().tolist()
-    return pd.DataFrame(lines, columns=CLAIM_COLUMNS)
+held = partial(judged_claims, ROOM)
+"""What the paper concludes, a line a comparison (its `claims.csv`); columns as in `judged`."""
 
 
 def against_search(runs: pd.DataFrame | None = None) -> pd.DataFrame:
     """Test MAP less that of the search engine's order: a line per test and system that was run.
 
-    The interval is a bootstrap over the questions, on each one's mean over seeds.
+    The 95 % interval is over questions and, from two on, over seeds.
     """
     lines = []
     for split, year in TESTS.items():
         for name in (STL, MAIN, *OURS):
             if test := _against_order(name, split, runs):
-                low, high = bootstrap_interval(*test.values)
-                cells = [*(f"{mean:.3f}" for mean in test.means), f"{test.t.difference:+.3f}"]
-                lines.append([year, name, *cells, f"{low:+.3f} to {high:+.3f}", len(test.seeds)])
+                ours = test.estimate
+                cells = [*(f"{mean:.3f}" for mean in test.means), f"{ours.difference:+.3f}"]
+                ends = f"{ours.low:+.3f} to {ours.high:+.3f}"
+                lines.append([year, name, *cells, ends, ours.seeds])
     columns = "test", "system", "MAP", "search engine", "difference", INTERVAL, "seeds"
     return pd.DataFrame(lines, columns=columns)
 

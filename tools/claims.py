@@ -1,0 +1,128 @@
+"""The claims that the notebooks make, with the numbers that bear them: `python tools/claims.py`.
+
+A claim is a code cell with the tag `claim`: its sentence is an f-string, so the numbers in it are
+those of the run. This reads the saved notebooks and writes docs/notes/claims.md: each sentence as
+it came out, and each of its numbers beside the expression that gives it. Below them stand the
+scores that are typed in prose and are none of the paper's, which should be none.
+"""
+
+import argparse
+import ast
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import nbformat
+from nbformat import NotebookNode
+
+from qasel.errors import QaselError
+from qasel.files import write_whole
+from qasel.locations import NOTEBOOKS, ROOT
+from qasel.papers import PAPERS, ROOMS
+from qasel.results.tables import published
+
+TAG = "claim"
+PAGE = ROOT / "docs" / "notes" / "claims.md"
+SCORE = re.compile(r"(?<![\d.])0\.\d{3}(?!\d)")
+NO_PROSE = re.compile(r"\$[^$]*\$|`[^`]*`", re.DOTALL)
+VERDICTS = re.compile(
+    r"(?:Of the )?\d+ (?:numbers|comparisons)[^\n]*?(?:not run\.|\)\.|run by us\.)"
+)
+"""What the tables of numbers and of claims say of themselves."""
+
+
+def claims(notebook: NotebookNode) -> Iterator[tuple[int, str, dict[str, str]]]:
+    """Number of the cell, sentences as saved, and expression → value, of each cell with the tag.
+
+    Raises `QaselError` for a cell with the tag that was not run, or has no number in its text.
+    """
+    for number, cell in enumerate(notebook.cells):
+        if TAG not in cell.metadata.get("tags", []):
+            continue
+        told = " ".join(texts(cell))
+        values: dict[str, str] = {}
+        for node in ast.walk(ast.parse(cell.source)):
+            if isinstance(node, ast.JoinedStr):
+                values |= filled(node, told)
+        if not values:
+            raise QaselError(f"cell {number}: no number of its text is found in its output")
+        yield number, told, values
+
+
+def texts(cell: NotebookNode) -> Iterator[str]:
+    """What a cell printed, and its Markdown."""
+    for output in cell.outputs:
+        text = output.get("text") or output.get("data", {}).get("text/markdown")
+        if text:
+            yield " ".join(text.split())
+
+
+def filled(node: ast.JoinedStr, told: str) -> dict[str, str]:
+    """Expression of an f-string → what stands for it in the text; several where it came often."""
+    pattern, names = "", []
+    for part in node.values:
+        if isinstance(part, ast.FormattedValue):
+            names.append(ast.unparse(part.value))
+            pattern += "(.+?)"
+        else:
+            pattern += re.sub(r"(?:\\\s)+|\s+", r"\\s+", re.escape(part.value))
+    found = re.findall(f"{pattern.strip()}(?!\\w)", told) if names else []
+    found = [(each,) if isinstance(each, str) else each for each in found]
+    columns = zip(*found, strict=True)
+    return {name: ", ".join(values) for name, values in zip(names, columns, strict=False)}
+
+
+def typed(notebook: NotebookNode, known: set[str]) -> Iterator[tuple[int, str]]:
+    """Number of the cell, and score, of each score in its prose that no paper prints."""
+    for number, cell in enumerate(notebook.cells):
+        if cell.cell_type == "markdown":
+            for score in SCORE.findall(NO_PROSE.sub("", cell.source)):
+                if score not in known:
+                    yield number, score
+
+
+def section(path: Path, known: set[str]) -> str:
+    """A notebook's part of the page; raises `QaselError` as `claims`, with the notebook's name."""
+    notebook = nbformat.read(path, as_version=4)
+    parts = [f"## {path.stem}"]
+    try:
+        for number, told, values in claims(notebook):
+            lines = [f"| `{name.replace('|', '¦')}` | {value} |" for name, value in values.items()]
+            table = ["| number | value |", "| :-- | :-- |", *lines]
+            parts += [f"**Cell {number}.** {told}", "\n".join(table)]
+    except QaselError as error:
+        raise QaselError(f"{path.name}, {error}") from error
+    for number, cell in enumerate(notebook.cells):
+        if cell.cell_type == "code" and TAG not in cell.metadata.get("tags", []):
+            counted = VERDICTS.findall(" ".join(texts(cell)).replace("\u00a0", " "))
+            parts += [f"**Cell {number}, verdicts counted.** {told}" for told in counted]
+    wrong = [f"{score} (cell {number})" for number, score in typed(notebook, known)]
+    parts.append(f"Scores typed in prose that no paper prints: {', '.join(wrong) or 'none'}.")
+    return "\n\n".join(parts)
+
+
+def printed() -> set[str]:
+    """Every score that the papers print, with three digits."""
+    return {f"{value:.3f}" for name in PAPERS for value in published(ROOMS[name])["value"]}
+
+
+def main() -> int:
+    """The command; returns its exit status."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("folder", nargs="?", type=Path, default=NOTEBOOKS, help="of the notebooks")
+    try:
+        paths = sorted(parser.parse_args().folder.glob("0*.ipynb"))
+        parts = [section(path, printed()) for path in paths]
+    except QaselError as error:
+        print(error, file=sys.stderr)
+        return 2
+    title = "# What the notebooks claim, and the numbers that bear it"
+    made = "Made by `python tools/claims.py` from the notebooks as they are saved."
+    write_whole(PAGE, "\n\n".join([title, made, *parts]) + "\n")
+    print(f"{PAGE.name}: {len(parts)} notebooks")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -9,8 +9,8 @@ import nbformat
 import pytest
 from nbformat import NotebookNode
 
-from qasel.errors import QaselError
 from qasel.cli.notebooks import find, parameters_of, parse
+from qasel.errors import QaselError
 from qasel.locations import NOTEBOOKS, ROOT
 
 _SPEC = importlib.util.spec_from_file_location("rerun", ROOT / "tools" / "rerun_notebooks.py")

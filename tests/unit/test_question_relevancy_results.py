@@ -105,7 +105,7 @@ def test_the_network_against_the_search_engines_order():
     first, later = claims.against_search(runs_of(rows)).to_dict("records")
     assert (first["test"], first["MAP"], first["search engine"]) == ("2016", "0.729", "0.759")
     assert first["difference"] == "-0.030"
-    assert first["95 % over questions"] == "-0.030 to -0.030"
+    assert first["95 % interval"] == "-0.030 to -0.030"
     assert (later["test"], later["difference"], later["seeds"]) == ("2017", "+0.030", 3)
     table = claims.held(runs_of(rows)).set_index(["systems", "data"])
     line = table.loc[(f"{STL} over IR baseline", "SemEval-2016 B")]

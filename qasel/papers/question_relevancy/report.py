@@ -33,7 +33,6 @@ from qasel.text.features.distances import NAMES
 
 DATASET = "semeval-cqa"
 ORDER = "IR baseline"
-INTERVAL = "95 % over questions"
 TESTS = {"test": "2016", LATER_TEST: "2017"}
 STARS = {"": "", "one star in the paper": "*", "two stars in the paper": "**"}
 COMPARISONS = (
@@ -82,7 +81,7 @@ def against_search(runs: pd.DataFrame | None = None) -> pd.DataFrame:
                 cells = [*(f"{mean:.3f}" for mean in test.means), f"{ours.difference:+.3f}"]
                 ends = f"{ours.low:+.3f} to {ours.high:+.3f}"
                 lines.append([year, name, *cells, ends, ours.seeds])
-    columns = "test", "system", "MAP", "search engine", "difference", INTERVAL, "seeds"
+    columns = "test", "system", "MAP", "search engine", "difference", "95 % interval", "seeds"
     return pd.DataFrame(lines, columns=columns)
 
 
@@ -142,8 +141,7 @@ def table(runs: pd.DataFrame | None, name: str) -> HouseFigure | None:
     """One table of the paper: MAP on each test, against ours."""
 
     def map_only(frame: pd.DataFrame) -> pd.DataFrame:
-        # Random order is so far below all else that it would stretch the axis.
-        hidden = frame["row"].isin(["SemEval-Best", "Random baseline"])
+        hidden = frame["row"].isin(["SemEval-Best", "Random baseline"])  # stretch the axis
         frame = frame[frame["measure"].eq("MAP") & ~hidden]
         return frame.assign(system=frame["row"], row=frame["row"].str.removeprefix(MAIN + WITHOUT))
 
@@ -158,8 +156,7 @@ def learning_curve(runs: pd.DataFrame | None = None) -> HouseFigure | None:
 
 def hyperparameters(runs: pd.DataFrame | None = None) -> HouseFigure | None:
     """The values that figure 2 of the text tests, one setting at a time, on dev."""
-    title = "One setting at a time, the others as the paper chose"
-    return _panels(HYPERPARAMETERS, (MAIN,), runs, title)
+    return _panels(HYPERPARAMETERS, (MAIN,), runs, "One setting at a time, the others as chosen")
 
 
 @house_style

@@ -98,6 +98,12 @@ def rerun(path: Path) -> None:
     write_whole(path, nbformat.writes(notebook) + "\n")
 
 
+def with_solutions(paths: list[Path]) -> list[Path]:
+    """Each notebook, and after it the solutions of its exercises if there are any."""
+    both = [found for path in paths for found in (path, path.parent / "solutions" / path.name)]
+    return [path for path in both if path.exists()]
+
+
 def main() -> int:
     """The command; returns its exit status."""
     parser = argparse.ArgumentParser(description="Run notebooks in place, with their defaults.")
@@ -107,7 +113,7 @@ def main() -> int:
         os.environ.pop(name, None)
     os.environ.setdefault("PYDEVD_DISABLE_FILE_VALIDATION", "1")
     try:
-        for path in find(parser.parse_args().names):
+        for path in with_solutions(find(parser.parse_args().names)):
             start = time.perf_counter()
             rerun(path)
             print(f"{path.name}: {time.perf_counter() - start:.0f} s")

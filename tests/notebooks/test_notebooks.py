@@ -9,20 +9,27 @@ import nbformat
 import pytest
 from nbformat import NotebookNode
 
-from qasel.errors import QaselError
 from qasel.cli.notebooks import find, parameters_of, parse
+from qasel.errors import QaselError
 from qasel.locations import NOTEBOOKS, ROOT
 
 _SPEC = importlib.util.spec_from_file_location("rerun", ROOT / "tools" / "rerun_notebooks.py")
 rerun = importlib.util.module_from_spec(_SPEC)
 _SPEC.loader.exec_module(rerun)
 
-CHECKED = re.compile(r"^\s*#\s*NBVAL_CHECK_OUTPUT", re.MULTILINE)
+COMMENT = re.compile(r"^\s*#\s*NBVAL_CHECK_OUTPUT", re.MULTILINE)
+TAG = "nbval-check-output"
 CELL_LINES = 15
+CODE_CELLS, WORDS, PREDICTIONS = 45, 2500, 5
 MEGABYTES = 5
 PATHS = sorted(NOTEBOOKS.glob("*.ipynb"))
+SOLUTIONS = sorted((NOTEBOOKS / "solutions").glob("*.ipynb"))
+LESSONS = [NOTEBOOKS / path.name for path in SOLUTIONS]
 
 each = pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
+each_saved = pytest.mark.parametrize(
+    "path", [*PATHS, *SOLUTIONS], ids=lambda path: f"{path.parent.name}/{path.stem}"
+)
 
 
 def read(path: Path) -> NotebookNode:
@@ -31,6 +38,11 @@ def read(path: Path) -> NotebookNode:
 
 def code(path: Path) -> list[NotebookNode]:
     return [cell for cell in read(path).cells if cell.cell_type == "code"]
+
+
+def is_checked(cell: NotebookNode) -> bool:
+    """Whether nbval compares the outputs of a cell: a tag says so, or a comment."""
+    return TAG in cell.metadata.get("tags", []) or bool(COMMENT.search(cell.source))
 
 
 def ends_in_expression(source: str) -> bool:
@@ -56,7 +68,7 @@ def test_there_are_notebooks():
     assert "00_start_here" in [path.stem for path in PATHS]
 
 
-@each
+@each_saved
 def test_valid_and_small(path):
     notebook = read(path)
     nbformat.validate(notebook)
@@ -74,16 +86,16 @@ def test_one_parameters_cell_of_literals(path):
     assert all(type(value) in (str, int, float, bool) for value in parameters.values())
 
 
-@each
+@each_saved
 def test_enough_outputs_are_checked(path):
     told = [cell for cell in code(path) if cell.outputs]
-    checked = [cell for cell in told if CHECKED.search(cell.source)]
+    checked = [cell for cell in told if is_checked(cell)]
     assert len(checked) >= min(6, -(-len(told) // 4))
-    silent = [c.source for c in code(path) if CHECKED.search(c.source) and not c.outputs]
+    silent = [c.source for c in code(path) if is_checked(c) and not c.outputs]
     assert not silent, "a checked cell without outputs compares nothing"
 
 
-@each
+@each_saved
 def test_run_once_in_order_without_errors(path):
     cells = code(path)
     assert [cell.execution_count for cell in cells] == list(range(1, len(cells) + 1))
@@ -92,7 +104,7 @@ def test_run_once_in_order_without_errors(path):
     assert ("stream", "stderr") not in kinds, "warnings hold machine paths; filter or show them"
 
 
-@each
+@each_saved
 def test_no_output_is_empty(path):
     for cell in code(path):
         if ends_in_expression(cell.source) and not shows_nothing(cell.source):
@@ -102,7 +114,7 @@ def test_no_output_is_empty(path):
             assert shown.strip(), f"empty output: {cell.source}"
 
 
-@each
+@each_saved
 def test_outputs_are_of_these_sources(path):
     notebook = read(path)
     told = notebook.metadata.get("qasel", {}).get("source")
@@ -110,7 +122,7 @@ def test_outputs_are_of_these_sources(path):
     assert told == rerun.source_hash(notebook), f"outputs older than their source; {hint}"
 
 
-@each
+@each_saved
 def test_nothing_of_the_machine(path):
     for number, cell in enumerate(read(path).cells):
         for text in rerun.texts(cell):
@@ -120,7 +132,7 @@ def test_nothing_of_the_machine(path):
     assert not {"papermill", "widgets"} & set(read(path).metadata)
 
 
-@each
+@each_saved
 def test_cells_are_short(path):
     for number, cell in enumerate(read(path).cells):
         if cell.cell_type == "code":
@@ -133,6 +145,15 @@ def test_every_widget_leaves_a_picture(path):
         for output in cell.get("outputs", []):
             data = output.get("data", {})
             assert rerun.WIDGET not in data, f"cell {number}: an empty widget when no kernel runs"
+
+
+@pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
+def test_a_lesson_fits_into_an_hour(path):
+    prose = [cell.source for cell in read(path).cells if cell.cell_type == "markdown"]
+    assert sum(len(text.split()) for text in prose) <= WORDS
+    assert len(code(path)) <= CODE_CELLS
+    assert sum(text.count("<details>") for text in prose) >= PREDICTIONS
+    assert any(f"solutions/{path.name}" in text for text in prose), "no link to the solutions"
 
 
 @each

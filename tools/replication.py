@@ -1,0 +1,83 @@
+"""The tables of the replication reports, from the ledger: `python tools/replication.py [PAPER...]`.
+
+A page of `docs/replication/` has a pair of marks, `<!-- NAME:begin -->` and `<!-- NAME:end -->`,
+around each table; what stands between them is written anew, the rest of the page is kept.
+"""
+
+import sys
+from collections.abc import Callable, Mapping
+
+import pandas as pd
+
+from qasel.errors import QaselError
+from qasel.locations import DATA, ROOT
+from qasel.papers import ROOMS
+from qasel.papers.question_relevancy import report as question_relevancy
+from qasel.results.compare import claims_table, summary
+from qasel.results.runs import read_runs
+from qasel.results.tables import beside, markdown_table, not_printed
+
+PAGES = ROOT / "docs" / "replication"
+Tables = Mapping[str, Callable[[pd.DataFrame], str]]
+
+
+def _question_relevancy() -> Tables:
+    room = ROOMS["question-relevancy"]
+
+    def tasks(runs: pd.DataFrame) -> str:
+        compared = question_relevancy.claims(runs)
+        return f"{summary(compared)}\n\n{claims_table(compared)}"
+
+    def readings(_: pd.DataFrame) -> str:
+        frame = pd.read_csv(DATA / "held-out.csv").query("dataset == 'semeval-cqa'")
+        grouped = frame.fillna({"setting": "as set"}).groupby(["variant", "setting"])["map"]
+        found = grouped.agg(["mean", "count"]).reset_index()
+        found["mean"] = [f"{mean:.3f}" for mean in found["mean"]]
+        return markdown_table(found.set_axis(["system", "setting", "MAP", "runs"], axis=1))
+
+    return {
+        "table-1": lambda runs: beside(room, "table-1", runs),
+        "search": lambda runs: markdown_table(question_relevancy.against_search(runs)),
+        "tasks": tasks,
+        "table-2": lambda runs: beside(room, "table-2", runs, legend=False),
+        "table-3": lambda runs: beside(room, "table-3", runs, legend=False),
+        "left-out": lambda runs: claims_table(question_relevancy.left_out(runs)),
+        "held-out": readings,
+        "not-printed": lambda runs: not_printed(room, runs),
+    }
+
+
+REPORTS: Mapping[str, Callable[[], Tables]] = {"question-relevancy": _question_relevancy}
+"""Paper -> the tables of its page, by the name in their marks."""
+
+
+def filled(text: str, paper: str) -> str:
+    """A page with the current tables; raises `QaselError` when it lacks the marks of one."""
+    runs = read_runs([ROOMS[paper]])
+    for name, table in REPORTS[paper]().items():
+        begin, end = f"<!-- {name}:begin -->", f"<!-- {name}:end -->"
+        before, found, rest = text.partition(begin)
+        _, ended, after = rest.partition(end)
+        if not found or not ended:
+            raise QaselError(f"{paper}.md has no lines {begin} and {end} to put a table between")
+        text = f"{before}{begin}\n\n{table(runs).strip()}\n\n{end}{after}"
+    return text
+
+
+def main() -> int:
+    """Rewrite the pages in place; returns the exit status."""
+    try:
+        for paper in sys.argv[1:] or REPORTS:
+            if paper not in REPORTS:
+                raise QaselError(f"no report {paper!r}; there are {', '.join(REPORTS)}")
+            page = PAGES / f"{paper}.md"
+            page.write_text(filled(page.read_text(encoding="utf-8"), paper), encoding="utf-8")
+            print(f"{page.name}: written")
+    except QaselError as error:
+        print(error, file=sys.stderr)
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -195,7 +195,7 @@ def commands(room: Room, runs: pd.DataFrame) -> str:
             line["seeds"], line["command"] = "0", f"`{shlex.join(words)}`"
         lines.append(line)
     columns = ["row", "scores", "seeds", "time", "device", "command"]
-    return markdown_table(pd.DataFrame(lines, columns=columns).fillna("–"))
+    return markdown_table(pd.DataFrame(lines, columns=columns, dtype=object).fillna("–"))
 
 
 def _scores(number: tuple) -> str:

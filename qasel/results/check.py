@@ -121,7 +121,9 @@ def check(
     if (variant, dataset) not in known:
         there = [data for row, data in known if row == variant]
         hint = f"on record: {', '.join(there)}" if there else f"see `qasel table {room.name}`"
-        raise QaselError(f"{room.name} has no run of {variant!r} on {dataset or 'any data'}; {hint}")
+        raise QaselError(
+            f"{room.name} has no run of {variant!r} on {dataset or 'any data'}; {hint}"
+        )
     lines = known[variant, dataset]
     chosen = lines if seed is None else lines[lines["seed"] == seed]
     if chosen.empty:

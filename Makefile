@@ -16,7 +16,7 @@ demo: $(VENV)/ready  ## run every notebook on the bundled sample, draw the figur
 	$(BIN)/qasel table ap-mpcnn
 
 test: $(VENV)/ready lint  ## all tests; those on real data run where QASEL_DATA is set
-	OMP_NUM_THREADS=1 $(BIN)/pytest -n auto --dist loadfile tests/unit tests/notebooks tests/browser
+	OMP_NUM_THREADS=1 $(BIN)/pytest -n auto --dist loadfile tests/unit tests/notebooks tests/browser tests/book
 	TQDM_DISABLE=1 OMP_NUM_THREADS=1 $(BIN)/pytest --nbval-lax --nbval-current-env notebooks
 
 lint: $(VENV)/ready

@@ -10,7 +10,7 @@ def environment() -> str:
     """The text of environment.yml: Python and pip from conda, the packages from pip."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     extras = project["optional-dependencies"]
-    installed = ("notebooks", "parse", "sweep", "test")
+    installed = ("notebooks", "parse", "sweep", "test", "transformers")
     packages = [*project["dependencies"], *(p for name in installed for p in extras[name])]
     lines = [
         "# Written by tools/environment.py from pyproject.toml; change that instead.",
@@ -21,7 +21,8 @@ def environment() -> str:
         f"  - python{project['requires-python']}",
         "  - pip",
         "  - pip:",
-        *(f'      - "{package}"' for package in packages),
+        "      - -c constraints.txt",
+        *(f'      - "{package}"' for package in dict.fromkeys(packages)),
         "      - -e .",
     ]
     return "\n".join(lines) + "\n"

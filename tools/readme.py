@@ -1,14 +1,27 @@
-"""The README's tables, ours beside the papers' and each other: `python tools/readme.py`."""
+"""The generated parts of the README and the pages of results: `python tools/readme.py`.
 
+All numbers come from the ledger and from what the papers print. Tests fail when a page is behind.
+"""
+
+import shlex
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+
+import nbformat
 import pandas as pd
 
 from qasel.errors import QaselError
-from qasel.locations import ROOT
+from qasel.files import write_whole
+from qasel.locations import NOTEBOOKS, ROOT
 from qasel.papers import PAPERS, ROOMS
 from qasel.results import Room, compare, matrix_text
+from qasel.results.check import command, recorded
 from qasel.results.runs import read_runs
 from qasel.results.tables import (
     LEGEND,
+    NOT_RUN,
+    REPRODUCED,
     comparison,
     counts,
     markdown_table,
@@ -17,16 +30,89 @@ from qasel.results.tables import (
 )
 
 README = ROOT / "README.md"
-BEGIN, END = "<!-- results:begin -->", "<!-- results:end -->"
-COMPARE_BEGIN, COMPARE_END = "<!-- compare:begin -->", "<!-- compare:end -->"
+RESULTS = ROOT / "docs" / "results"
 LEADERS = 3
 """Systems of each data set in the table of systems side by side."""
+SEEDS = 5
+"""Seeds that a row has when it is complete."""
+WRITTEN = "<!-- Written by tools/readme.py from the ledger; change that instead. -->\n\n"
 
 
-def block(runs: pd.DataFrame) -> str:
-    """What stands between the first markers: how to read the tables, and a section per paper."""
-    sections = [section(ROOMS[name], comparison(ROOMS[name], runs)) for name in PAPERS]
-    return "\n".join([f"{LEGEND}\n", *sections])
+def repository() -> str:
+    """The address of the repository, from the package's metadata."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    return project["urls"]["Repository"]
+
+
+# The README
+
+
+def notebooks() -> str:
+    """A line per notebook: its title, its first sentence, and where it runs without installing."""
+    name = repository().removeprefix("https://github.com/")
+    colab = f"https://colab.research.google.com/github/{name}/blob/main/notebooks"
+    binder = f"https://mybinder.org/v2/gh/{name}/main?urlpath=lab/tree/notebooks"
+    lines = []
+    for path in sorted(NOTEBOOKS.glob("[0-9]*.ipynb")):
+        first = nbformat.read(path, as_version=4).cells[0].source
+        title = first.splitlines()[0].removeprefix("# ")
+        badges = (
+            f"[![Open in Colab](https://colab.research.google.com/assets/colab-badge.svg)]"
+            f"({colab}/{path.name}) "
+            f"[![Open in Binder](https://mybinder.org/badge_logo.svg)]({binder}/{path.name})"
+        )
+        lines.append([f"[{path.stem[:2]}](notebooks/{path.name})", title, badges])
+    return markdown_table(pd.DataFrame(lines, columns=["notebook", "what it teaches", "run it"]))
+
+
+def papers(runs: pd.DataFrame) -> str:
+    """A line per paper: how many of its numbers were run, how they came out, and its headline."""
+    lines = []
+    for name in PAPERS:
+        room = ROOMS[name]
+        frame = comparison(room, runs)
+        own, _ = own_numbers(room, frame[~frame["metric"].str.startswith("dev ")])
+        main = own[(own["row"] == room.main) & (own["measure"] == "MAP")]
+        main = main[main["runs"] > 0] if main["runs"].any() else main
+        best = (main if len(main) else own).iloc[0]
+        ours = "–" if pd.isna(best["ours"]) else f"{best['ours']:.3f}"
+        lines.append(
+            {
+                "paper": f"[{room.title}](docs/results/papers/{name}.md)",
+                "numbers": str(len(own)),
+                "run": str((own["runs"] > 0).sum()),
+                f"{SEEDS} seeds": str((own["runs"] >= SEEDS).sum()),
+                "reproduced": str((own["verdict"] == REPRODUCED).sum()),
+                "headline": f"{best['row']}, {best['data']} {best['measure']}",
+                "paper's": f"{best['paper']:.3f}",
+                "ours": ours,
+            }
+        )
+    return markdown_table(pd.DataFrame(lines))
+
+
+def filled(text: str, runs: pd.DataFrame | None = None) -> str:
+    """A README with the current tables; raises `QaselError` when it lacks their markers."""
+    runs = read_runs(ROOMS.values()) if runs is None else runs
+    return _between(_between(text, "notebooks", notebooks()), "papers", papers(runs))
+
+
+def _between(text: str, name: str, new: str) -> str:
+    begin, end = f"<!-- {name}:begin -->", f"<!-- {name}:end -->"
+    before, found, rest = text.partition(begin)
+    _, ended, after = rest.partition(end)
+    if not found or not ended:
+        raise QaselError(f"{README.name} has no lines {begin} and {end} to put a table between")
+    return f"{before}{begin}\n\n{new}\n{end}{after}"
+
+
+# The pages of results
+
+
+def page(room: Room, runs: pd.DataFrame) -> str:
+    """A paper's page: its numbers beside ours."""
+    text = section(room, comparison(room, runs)).removeprefix(f"### {room.title}\n\n")
+    return f"# {room.title}\n\n{LEGEND}\n\n{text}"
 
 
 def section(room: Room, frame: pd.DataFrame) -> str:
@@ -43,6 +129,16 @@ def section(room: Room, frame: pd.DataFrame) -> str:
             f"by `qasel table {room.name}`).\n"
         )
     return text
+
+
+def side_page(runs: pd.DataFrame) -> str:
+    """The page of systems side by side."""
+    return (
+        "# Systems side by side\n\n"
+        "The best systems of each data set by their test scores; at the top of a long list, some "
+        "of that is luck. `qasel compare` prints all systems, `--format csv` every number, and "
+        f"`qasel sweep data/matrix.yaml` runs what is missing.\n\n{leaders(runs)}"
+    )
 
 
 def leaders(runs: pd.DataFrame) -> str:
@@ -62,28 +158,74 @@ def leaders(runs: pd.DataFrame) -> str:
     return f"{markdown_table(pd.concat(tables))}\n{notes}\n"
 
 
-def filled(text: str) -> str:
-    """A README with the current tables; raises `QaselError` when it lacks their markers."""
-    runs = read_runs(ROOMS.values())
-    text = _between(text, BEGIN, END, block(runs))
-    return _between(text, COMPARE_BEGIN, COMPARE_END, leaders(runs))
+def reproduction(runs: pd.DataFrame) -> str:
+    """The page with the command of each published row."""
+    parts = [
+        "# Reproduce a row",
+        "Each row that a paper prints for a system of its own is one command. `qasel run` trains "
+        "it and adds it to the ledger. `qasel check` runs a row on record again, with one seed, "
+        "and says whether the scores are the *same*, *within tolerance* or *off*; it leaves the "
+        "ledger alone. The tolerance is the range in which 95 % of further seeds fall, or one "
+        "point where fewer than three seeds are on record.",
+        "Give `--seeds 0,1,2,3,4` for five seeds, and `--device cuda` for a GPU. "
+        "[Run a row](../guides/run.md) explains the data and the options.",
+        "In the tables, *scores* has the paper's number, ours with its 95 % interval over seeds "
+        "(from two seeds on), and the verdict. *Time* is the mean of a training run on that "
+        "device.",
+    ]
+    parts += [f"## {ROOMS[name].title}\n\n{commands(ROOMS[name], runs)}" for name in PAPERS]
+    return "\n\n".join(parts)
 
 
-def _between(text: str, begin: str, end: str, new: str) -> str:
-    before, found, rest = text.partition(begin)
-    _, ended, after = rest.partition(end)
-    if not found or not ended:
-        raise QaselError(f"{README.name} has no lines {begin} and {end} to put the results between")
-    return f"{before}{begin}\n\n{new}\n{end}{after}"
+def commands(room: Room, runs: pd.DataFrame) -> str:
+    """A paper's rows as Markdown: scores, time, device and commands, by row and data set."""
+    frame, _ = own_numbers(room, comparison(room, runs))
+    known, lines = recorded(room, runs), []
+    for (row, dataset), numbers in frame.groupby(["row", "dataset"], sort=False):
+        line = {"row": row, "scores": "<br>".join(map(_scores, numbers.itertuples()))}
+        if (found := known.get((row, dataset))) is not None:
+            first = found.iloc[0]
+            tests = found[found["split"] == first["split"]]
+            line["seeds"] = str(tests["seed"].nunique())
+            line["time"] = f"{tests['seconds'].mean():,.0f} s"
+            line["device"] = "; ".join(sorted(set(tests["device"])))
+            line["command"] = f"`{command('run', first)}`<br>`{command('check', first)}`"
+        else:
+            words = ["qasel", "run", room.name, "--variant", row, "--dataset", dataset]
+            line["seeds"], line["command"] = "0", f"`{shlex.join(words)}`"
+        lines.append(line)
+    columns = ["row", "scores", "seeds", "time", "device", "command"]
+    return markdown_table(pd.DataFrame(lines, columns=columns, dtype=object).fillna("–"))
+
+
+def _scores(number: tuple) -> str:
+    """`WikiQA MAP: 0.742 / 0.760 ± 0.014, reproduced`."""
+    text = f"{number.data} {number.measure}: {number.paper:.3f}"
+    if number.verdict == NOT_RUN:
+        return f"{text}, {NOT_RUN}"
+    interval = "" if pd.isna(number.interval) else f" ± {number.interval:.3f}"
+    return f"{text} / {number.ours:.3f}{interval}, {number.verdict}"
+
+
+PAGES: dict[str, Callable[[pd.DataFrame], str]] = {
+    "reproduction.md": reproduction,
+    "side-by-side.md": side_page,
+    **{f"papers/{name}.md": lambda runs, name=name: page(ROOMS[name], runs) for name in PAPERS},
+}
+"""File in `RESULTS` → what is in it, given the runs on record."""
 
 
 def main() -> None:
-    """Rewrite the README in place."""
+    """Rewrite the README's tables and the pages in place."""
+    runs = read_runs(ROOMS.values())
     text = README.read_text(encoding="utf-8")
-    new = filled(text)
-    if new != text:
-        README.write_text(new, encoding="utf-8")
-    print(f"{README.name}: {'unchanged' if new == text else 'rewritten'}")
+    new = {README: filled(text, runs)}
+    new |= {RESULTS / name: WRITTEN + write(runs) for name, write in PAGES.items()}
+    for path, text in new.items():
+        same = path.exists() and path.read_text(encoding="utf-8") == text
+        if not same:
+            write_whole(Path(path), text)
+        print(f"{path.name}: {'unchanged' if same else 'rewritten'}")
 
 
 if __name__ == "__main__":

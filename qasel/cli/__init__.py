@@ -24,8 +24,8 @@ app = typer.Typer(
 )
 app.add_typer(data.app, name="data")
 _COMMANDS: tuple[Callable[..., int | None], ...] = (
-    papers.run, papers.sweep, papers.table, papers.figures, papers.notebooks, papers.compare,
-    rank.rank, rank.evaluate,
+    papers.run, papers.sweep, papers.check, papers.table, papers.figures, papers.notebooks,
+    papers.compare, rank.rank, rank.evaluate,
 )  # fmt: skip
 for command in _COMMANDS:
     app.command()(command)
@@ -36,8 +36,8 @@ _usual_text = warnings.formatwarning
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit status.
 
-    0: done; 1: runs of a sweep failed, each named on stderr; 2: bad input, described in one line
-    there; 130: interrupted.
+    0: done; 1: runs of a sweep failed, each named on stderr, or a checked row is off; 2: bad
+    input, described in one line there; 130: interrupted.
     """
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # a pipe on Windows would refuse most letters

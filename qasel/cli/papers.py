@@ -1,4 +1,4 @@
-"""`qasel run | sweep | table | compare | figures | notebooks`: runs, results and pages."""
+"""`qasel run | sweep | check | table | compare | figures | notebooks`: runs, results and pages."""
 
 from collections.abc import Collection
 from pathlib import Path
@@ -178,6 +178,36 @@ def parse_seeds(text: str) -> list[int]:
     if min(seeds) < 0:
         raise QaselError(f"--seeds {text!r}: a seed cannot be negative")
     return list(dict.fromkeys(seeds))
+
+
+def check(
+    paper: Paper,
+    row: Annotated[str, typer.Argument(help="A row of the paper's tables.")],
+    dataset: Annotated[str, typer.Option(help="The data set of the run on record.")] = "sample",
+    seed: Annotated[
+        int | None, typer.Option(help="Its seed; default: the first on record.")
+    ] = None,
+    device: Device = "auto",
+    out: Annotated[Path, typer.Option(help="Folder for the new model.")] = RUNS / "check",
+    data_dir: DataDir = None,
+) -> int:
+    """Run a row on record again and compare: same, within tolerance, or off (status 1).
+
+    The tolerance comes from the spread over seeds on record, or is one point for fewer than three
+    seeds. The ledger stays as it is. A killed check goes on.
+    """
+    from qasel.papers import ROOMS
+    from qasel.results import check as again
+    from qasel.results.tables import markdown_table
+    from qasel.training import resolve_device
+
+    found = again.check(ROOMS[paper], row, dataset, seed, resolve_device(device), out, data_dir)
+    # Kept, it would be read instead of run by the next check.
+    (out / found.row.slug / f"{found.row.slug}.json").unlink()
+    table = found.scores.map(lambda x: f"{x:.4f}" if isinstance(x, float) else x)
+    typer.echo(markdown_table(table))
+    typer.echo(f"{row}, {dataset}, seed {found.row.recipe['seed']}: {found.verdict}")
+    return int(found.verdict == again.OFF)
 
 
 def table(paper: Paper, format_: Format = "md") -> None:

@@ -6,8 +6,11 @@ from ledger_rows import runs_of
 from test_tables import row
 
 from qasel.errors import QaselError
-from qasel.locations import ROOT
+from qasel.locations import DATA, ROOT
+from qasel.papers import ROOMS
 from qasel.papers.hierarchical_ranking import ROOM
+from qasel.results.ledger import read_ledger
+from qasel.results.runs import read_runs
 from qasel.results.tables import comparison
 
 spec = importlib.util.spec_from_file_location("readme", ROOT / "tools" / "readme.py")
@@ -15,10 +18,21 @@ readme = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(readme)
 
 
-def test_readme_is_what_the_ledger_gives(monkeypatch):
-    monkeypatch.delenv("QASEL_RESULTS", raising=False)
+@pytest.fixture(scope="module")
+def on_record():
+    return read_runs(ROOMS.values(), read_ledger(folder=DATA / "results"))
+
+
+def test_readme_is_short_and_what_the_ledger_gives(on_record):
     text = readme.README.read_text(encoding="utf-8")
-    assert readme.filled(text) == text, "run `python tools/readme.py`"
+    assert readme.filled(text, on_record) == text, "run `python tools/readme.py`"
+    assert len(text.splitlines()) <= 150
+
+
+@pytest.mark.parametrize("name", readme.PAGES)
+def test_each_page_is_what_the_ledger_gives(name, on_record):
+    text = (readme.RESULTS / name).read_text(encoding="utf-8")
+    assert readme.WRITTEN + readme.PAGES[name](on_record) == text, "run `python tools/readme.py`"
 
 
 def table(text):
@@ -57,23 +71,19 @@ def test_section_of_an_empty_ledger_says_so():
     assert not any(mark in text for mark in "✓↑↓")
 
 
-def test_only_what_stands_between_the_markers_is_replaced(tmp_path, monkeypatch, capsys):
-    monkeypatch.setenv("QASEL_RESULTS", str(tmp_path))
-    path = tmp_path / "README.md"
-    marked = f"{readme.COMPARE_BEGIN}\nold\n{readme.COMPARE_END}"
-    path.write_text(f"# before\n{readme.BEGIN}\nold\n{readme.END}\nafter\n{marked}\n")
-    monkeypatch.setattr(readme, "README", path)
-    readme.main()
+def test_only_what_stands_between_the_markers_is_replaced():
     none = runs_of([])
-    compared = f"{readme.COMPARE_BEGIN}\n\n{readme.leaders(none)}\n{readme.COMPARE_END}\n"
-    tables = f"{readme.BEGIN}\n\n{readme.block(none)}\n{readme.END}\n"
-    assert path.read_text() == f"# before\n{tables}after\n{compared}"
-    readme.main()
-    assert capsys.readouterr().out == "README.md: rewritten\nREADME.md: unchanged\n"
-    with pytest.raises(QaselError, match="results:begin"):
-        readme.filled("no markers")
-    with pytest.raises(QaselError, match="compare:begin"):
-        readme.filled(f"{readme.BEGIN}\n{readme.END}")
+    marks = [
+        f"<!-- {name}:{end} -->" for name in ("notebooks", "papers") for end in ("begin", "end")
+    ]
+    text = readme.filled("before\n{}\nold\n{}\nafter\n{}\nold\n{}\n".format(*marks), none)
+    assert "old" not in text
+    assert text.startswith("before\n")
+    assert "\nafter\n" in text
+    assert readme.papers(none) in text
+    assert readme.filled(text, none) == text
+    with pytest.raises(QaselError, match="notebooks:begin"):
+        readme.filled("no markers", none)
 
 
 def test_the_best_of_each_data_set_stand_side_by_side():

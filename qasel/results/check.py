@@ -1,0 +1,136 @@
+"""A row on record, run again: the command that does it, and how far the new scores are off."""
+
+import shlex
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+import torch
+from scipy import stats
+
+from qasel.errors import QaselError
+from qasel.files import FilePath
+from qasel.results import Room
+from qasel.results.ledger import Row, on_record
+from qasel.results.measure import measure
+from qasel.results.runs import COMPARISON, TABLE, pick, read_runs
+from qasel.results.tables import FEWEST, POINT
+from qasel.training import Recipe
+
+SAME, WITHIN, OFF = "same", "within tolerance", "off"
+COLUMNS = ["split", "measure", "on record", "now", "difference", "tolerance", "verdict"]
+ROUNDING = 1e-9
+"""Scores no further apart are the same."""
+
+
+@dataclass(frozen=True)
+class Checked:
+    """A run made again: its new row, and `COLUMNS`, one line per split and measure."""
+
+    row: Row
+    scores: pd.DataFrame
+
+    @property
+    def verdict(self) -> str:
+        """The worst of the lines' verdicts."""
+        return max(self.scores["verdict"], key=(SAME, WITHIN, OFF).index)
+
+
+def recorded(room: Room, runs: pd.DataFrame | None = None) -> dict[tuple[str, str], pd.DataFrame]:
+    """Row and data set → its lines on record, seeds in order, with the vectors that tables show.
+
+    Runs at the scale "quick" stand in on data that have none at the paper's. `runs` default to
+    the ledger.
+    """
+    runs = read_runs([room]) if runs is None else runs
+    runs = runs[(runs["paper"] == room.name) & runs["counts"].isin((TABLE, COMPARISON))]
+    found = {}
+    for (variant, dataset), lines in runs.groupby(["variant", "dataset"], sort=False):
+        scale = "paper" if (lines["counts"] == TABLE).any() else "quick"
+        lines = lines[lines["scale"] == scale]
+        lines = lines[lines["vectors"] == pick(lines, [variant])]
+        found[variant, dataset] = lines.sort_values("seed", kind="stable")
+    return found
+
+
+def recipe_of(room: Room, line: pd.Series) -> Recipe:
+    """The recipe of a line of `recorded`, as this version of the code makes it."""
+    return room.configured(line["variant"], line["dataset"], line["changed"]).change(
+        seed=int(line["seed"])
+    )
+
+
+def command(name: str, line: pd.Series) -> str:
+    """The command that trains a line of `recorded` (`run`), or runs it again (`check`)."""
+    words = ["qasel", name, line["paper"]]
+    if name == "check":
+        words += [line["variant"], "--dataset", line["dataset"], "--seed", str(line["seed"])]
+    else:
+        words += ["--variant", line["variant"], "--dataset", line["dataset"]]
+        words += ["--seeds", str(line["seed"])]
+        for key, value in line["changed"].items():
+            words += ["--set", f"{key}={value}"]
+    return shlex.join(words)
+
+
+def tolerances(lines: pd.DataFrame, measures: list[str]) -> pd.DataFrame:
+    """How far another run may be from one on record, by split and measure.
+
+    From `FEWEST` seeds on, half of the 95 % interval in which one more seed falls; a point
+    otherwise, and for folds, which differ in their questions.
+    """
+    found = {}
+    for split, group in lines.groupby("split"):
+        asked = {frozenset().union(*values.values()) for values in group["values"]}
+        seeds, spread = len(group), pd.Series(POINT, measures)
+        if seeds >= FEWEST and len(asked) == 1:
+            factor = stats.t.ppf(0.975, seeds - 1) * (1 + 1 / seeds) ** 0.5
+            spread = group[measures].std() * factor
+        found[split] = spread
+    return pd.DataFrame(found).T
+
+
+def judged(old: Row, new: Row, allowed: pd.DataFrame) -> pd.DataFrame:
+    """The scores of two runs of a recipe side by side: `COLUMNS`."""
+    lines = []
+    for split, scores in old.scores.items():
+        for name, before in scores.items():
+            now, tolerance = new.scores[split][name], allowed.loc[split, name]
+            apart = abs(now - before)
+            near = WITHIN if apart <= tolerance + ROUNDING else OFF
+            verdict = SAME if apart <= ROUNDING else near
+            lines.append([split, name, before, now, now - before, tolerance, verdict])
+    return pd.DataFrame(lines, columns=COLUMNS)
+
+
+def check(
+    room: Room,
+    variant: str,
+    dataset: str,
+    seed: int | None,
+    device: torch.device,
+    out: Path,
+    data_dir: FilePath | None = None,
+) -> Checked:
+    """Run a row on record again, without touching the ledger (`seed` None: its first).
+
+    The model and its runs go to `out`, which must not hold a finished run of the recipe. Raises
+    `QaselError` for a row, data set or seed that has no run on record.
+    """
+    known = recorded(room)
+    if (variant, dataset) not in known:
+        there = [data for row, data in known if row == variant]
+        hint = f"on record: {', '.join(there)}" if there else f"see `qasel table {room.name}`"
+        raise QaselError(
+            f"{room.name} has no run of {variant!r} on {dataset or 'any data'}; {hint}"
+        )
+    lines = known[variant, dataset]
+    chosen = lines if seed is None else lines[lines["seed"] == seed]
+    if chosen.empty:
+        seeds = ", ".join(map(str, lines["seed"].unique()))
+        raise QaselError(f"{variant!r} on {dataset} has no run of seed {seed}; on record: {seeds}")
+    recipe = recipe_of(room, chosen.iloc[0])
+    (old,) = on_record([recipe])
+    new = measure(recipe, room.ranker, device, out, data_dir, ledger=False)
+    names = list(dict.fromkeys(name for scores in old.scores.values() for name in scores))
+    return Checked(new, judged(old, new, tolerances(lines, names)))

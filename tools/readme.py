@@ -4,7 +4,6 @@ All numbers come from the ledger and from what the papers print. Tests fail when
 """
 
 import shlex
-import tomllib
 from collections.abc import Callable
 from pathlib import Path
 
@@ -19,6 +18,8 @@ from qasel.results import Room, compare, matrix_text
 from qasel.results.check import command, recorded
 from qasel.results.runs import read_runs
 from qasel.results.tables import (
+    ABOVE,
+    BELOW,
     LEGEND,
     NOT_RUN,
     REPRODUCED,
@@ -33,36 +34,23 @@ README = ROOT / "README.md"
 RESULTS = ROOT / "docs" / "results"
 LEADERS = 3
 """Systems of each data set in the table of systems side by side."""
+VERDICTS = (REPRODUCED, ABOVE, BELOW)
 SEEDS = 5
 """Seeds that a row has when it is complete."""
 WRITTEN = "<!-- Written by tools/readme.py from the ledger; change that instead. -->\n\n"
-
-
-def repository() -> str:
-    """The address of the repository, from the package's metadata."""
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    return project["urls"]["Repository"]
 
 
 # The README
 
 
 def notebooks() -> str:
-    """A line per notebook: its title, its first sentence, and where it runs without installing."""
-    name = repository().removeprefix("https://github.com/")
-    colab = f"https://colab.research.google.com/github/{name}/blob/main/notebooks"
-    binder = f"https://mybinder.org/v2/gh/{name}/main?urlpath=lab/tree/notebooks"
+    """A line per notebook: its title."""
     lines = []
     for path in sorted(NOTEBOOKS.glob("[0-9]*.ipynb")):
         first = nbformat.read(path, as_version=4).cells[0].source
         title = first.splitlines()[0].removeprefix("# ")
-        badges = (
-            f"[![Open in Colab](https://colab.research.google.com/assets/colab-badge.svg)]"
-            f"({colab}/{path.name}) "
-            f"[![Open in Binder](https://mybinder.org/badge_logo.svg)]({binder}/{path.name})"
-        )
-        lines.append([f"[{path.stem[:2]}](notebooks/{path.name})", title, badges])
-    return markdown_table(pd.DataFrame(lines, columns=["notebook", "what it teaches", "run it"]))
+        lines.append([f"[{path.stem[:2]}](notebooks/{path.name})", title])
+    return markdown_table(pd.DataFrame(lines, columns=["notebook", "what it teaches"]))
 
 
 def papers(runs: pd.DataFrame) -> str:
@@ -82,7 +70,9 @@ def papers(runs: pd.DataFrame) -> str:
                 "numbers": str(len(own)),
                 "run": str((own["runs"] > 0).sum()),
                 f"{SEEDS} seeds": str((own["runs"] >= SEEDS).sum()),
-                "reproduced": str((own["verdict"] == REPRODUCED).sum()),
+                **{
+                    name: str((own["verdict"] == name).sum()) for name in (REPRODUCED, ABOVE, BELOW)
+                },
                 "headline": f"{best['row']}, {best['data']} {best['measure']}",
                 "paper's": f"{best['paper']:.3f}",
                 "ours": ours,

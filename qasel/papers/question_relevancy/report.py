@@ -26,7 +26,7 @@ from qasel.papers.question_relevancy.recipes import (
 )
 from qasel.papers.report import OUT, OWN, SHARED, WORDS, drawn, table_figure
 from qasel.results.claims import claims as judged_claims
-from qasel.results.compare import INTERVAL, Claim, Significance, between, judged
+from qasel.results.compare import Claim, Significance, between, judged
 from qasel.results.runs import read_runs, shown, varied
 from qasel.results.tables import published
 from qasel.text.features.distances import NAMES

@@ -48,8 +48,9 @@ def test_a_network_learns_and_ranks_as_on_the_cpu(paper, variant, request, monke
     recipe = room.recipe(variant, "sample", scale="quick").change(epochs=1)
     if paper == "ms-ranker":
         # Else some gradients are nearly 0 (v₁ of a product, the level of a list loss): Adam turns
-        # their rounding into steps, and a sampled action may differ.
-        recipe = recipe.change(pre_epochs=1, attention="noise", pre_loss="ce")
+        # their rounding into steps, and a sampled action may differ. On two questions the
+        # calibration has no finite optimum, and stops at a place that rounding decides.
+        recipe = recipe.change(pre_epochs=1, attention="noise", pre_loss="ce", calibrate=False)
     if getattr(recipe, "encoder", ""):
         recipe = recipe.change(encoder=request.getfixturevalue("encoder"))
     vectors = vectors_for(recipe, data)

@@ -328,5 +328,5 @@ def test_a_table_beside_ours_is_markdown():
     text = beside(ROOM, "table-2", runs_of([make_row("PRI(list)", 0, [0.9] * 3)]))
     text = text.replace("\u00a0", " ")  # where a narrow page must not break
     assert "| PRI(all list) | 0.726 / – |" in text
-    assert "| PRI(list) | 0.742 / 0.900 ✓ |" in text
+    assert "| PRI(list) | 0.742 / 0.900 ↑ |" in text
     assert "CA(list)" not in text

@@ -16,7 +16,7 @@ from qasel.errors import QaselError
 from qasel.layers.pair_encoder import PairEncoder
 from qasel.papers.yardsticks import MAIN, load, ranker, recipe
 from qasel.papers.yardsticks.ranker import cut_lists, others
-from qasel.papers.yardsticks.recipes import BASELINES, EVIDENCE, GIVEN, READY, SCHEMES
+from qasel.papers.yardsticks.recipes import BASELINES, COSINE, EVIDENCE, GIVEN, READY, SCHEMES
 from qasel.rankers import BM25, RandomRanker
 from qasel.text import Vectors
 from qasel.text.encoders import load_encoder
@@ -258,6 +258,62 @@ def test_heads_may_start_as_the_encoders_pooler(folder):
     for own in system.network.heads.own.values():
         assert torch.equal(own.weight, wanted.weight)
         assert torch.equal(own.bias, wanted.bias)
+
+
+@pytest.mark.parametrize("tune", ["heads", "lora"])
+def test_what_is_not_tuned_stays_as_it_was(tune, folder, tmp_path):
+    system = make(folder, tune=tune)
+    system.fit(SPLIT, SPLIT)
+    base = system.encoder.model().state_dict()
+    now = {
+        k.replace(".base_layer", ""): v for k, v in system.network.pairs.model.state_dict().items()
+    }
+    assert all(torch.equal(now.pop(name), weights) for name, weights in base.items())
+    assert {name.split(".")[-2] for name in now} == ({"default"} if tune == "lora" else set())
+    assert all(weights.any() for weights in now.values())  # the second matrix starts at 0
+    assert system.parameter_count < make_all(folder).parameter_count
+    system.save(tmp_path)
+    assert load(tmp_path, NONE, CPU).rank(SPLIT).scores == system.rank(SPLIT).scores
+
+
+def make_all(folder):
+    system = make(folder)
+    system.prepare(SPLIT)
+    return system
+
+
+def test_heads_may_start_as_learnt_on_the_frozen_encoder(folder, tmp_path):
+    system = make(folder, head_start="probe", learning_rate=1e-9)
+    probe = make(folder, tune="heads", learning_rate=1e-9)
+    probe.fit(SPLIT, SPLIT)
+    history = system.fit(SPLIT, SPLIT, tmp_path / "run")
+    assert (tmp_path / probe.recipe.slug / "model.safetensors").exists()
+    for name, weights in probe.network.heads.state_dict().items():
+        torch.testing.assert_close(
+            system.network.heads.state_dict()[name], weights, atol=1e-6, rtol=0
+        )
+    again = make(folder, head_start="probe", learning_rate=1e-9)
+    assert again.fit(SPLIT, SPLIT, tmp_path / "run").epochs == history.epochs
+
+
+def test_the_cosine_of_mean_vectors(folder, tmp_path):
+    system = ranker(recipe(COSINE, vectors=folder), NONE, CPU)
+    assert not system.fit(SPLIT, SPLIT).epochs
+    found = system.rank(SPLIT).scores
+    encoder = load_encoder(folder)
+    model = encoder.model().eval()
+
+    def vector(text):
+        row = torch.tensor([encoder.pieces([text])["input_ids"][0]])
+        return model(input_ids=row).last_hidden_state[0, 1:-1].mean(0)
+
+    for question in SPLIT:
+        for candidate in question.candidates:
+            if candidate.text:
+                wanted = torch.cosine_similarity(vector(question.text), vector(candidate.text), 0)
+                assert found[question.id][candidate.id] == pytest.approx(wanted.item(), abs=1e-3)
+    system.save(tmp_path / "saved")
+    assert load(tmp_path / "saved", NONE, CPU).rank(SPLIT).scores == found
 
 
 @pytest.mark.parametrize("classes", [1, 2])

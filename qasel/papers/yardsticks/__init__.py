@@ -4,7 +4,15 @@ A room like a paper's, but without published numbers.
 """
 
 from qasel.papers.yardsticks.ranker import CrossEncoderRanker, ReadyRanker, Reference
-from qasel.papers.yardsticks.recipes import BASELINES, MAIN, READY, SCHEMES, VARIANTS, recipe
+from qasel.papers.yardsticks.recipes import (
+    BASELINES,
+    COSINE,
+    MAIN,
+    READY,
+    SCHEMES,
+    VARIANTS,
+    recipe,
+)
 from qasel.results import Room
 from qasel.training.neural import by_variant
 
@@ -15,7 +23,7 @@ __all__ = [
 KINDS = (
     dict.fromkeys(BASELINES, Reference)
     | dict.fromkeys(SCHEMES, CrossEncoderRanker)
-    | {READY: ReadyRanker}
+    | dict.fromkeys((READY, COSINE), ReadyRanker)
 )
 ranker, load = by_variant(KINDS.__getitem__)
 

@@ -1,6 +1,7 @@
 """Fine-tuned cross-encoders: a transformer reads each pair of a list, heads score it."""
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,10 @@ from qasel.text.encoders import Encoder
 from qasel.training import neural
 from qasel.training.batching import Batch
 from qasel.training.losses import Scheme, joint_loss
-from qasel.training.trainer import Schedule, TrainingData
+from qasel.training.trainer import OnEpoch, Schedule, TrainingData
+
+LORA_RANK = 8
+"""Of the changes that LoRA learns; they are scaled by 2 (`lora_alpha / r`)."""
 
 
 class CrossEncoder(nn.Module):
@@ -45,12 +49,30 @@ class CrossEncoder(nn.Module):
                 raise QaselError(f"{told}; set head_start=new")
             for own in self.heads.own.values():
                 own.load_state_dict(pooler.dense.state_dict())
+        if recipe.tune == "heads":
+            self.pairs.requires_grad_(False)
+        elif recipe.tune == "lora":
+            add_adapters(self.pairs.model)
         self.dropout = nn.Dropout(recipe.dropout)
 
     def forward(self, batch: Batch) -> dict[str, Tensor]:
         """Scores of every head, `[Q, N]`, 0 at padding."""
         pairs = torch.cat([self.pairs.vectors(tile.pairs, self.averages) for tile in batch.tiles])
         return self.heads(self.dropout(pairs), batch)
+
+
+def add_adapters(model: nn.Module) -> None:
+    """Freeze an encoder and add trainable changes of low rank to its linear layers (LoRA).
+
+    Hu et al. 2022, by `peft`; raises `QaselError` where that is not installed.
+    """
+    try:
+        import peft
+    except ImportError as error:
+        told = f"tune=lora needs {error.name or 'peft'}"
+        raise QaselError(f'{told}; install it: pip install "qasel[transformers]"') from error
+    low = peft.LoraConfig(r=LORA_RANK, lora_alpha=2 * LORA_RANK, target_modules="all-linear")
+    peft.inject_adapter_in_model(low, model)
 
 
 class Heads(nn.Module):
@@ -151,10 +173,31 @@ class CrossEncoderRanker(neural.NeuralRanker):
     recipe: CrossEncoderRecipe
     network: CrossEncoder
     encoder: Encoder
+    probe: "CrossEncoderRanker | None" = None  # whose heads this one starts from
 
     def build(self, vectors: Tensor) -> CrossEncoder:
         """The pre-trained encoder with the variant's heads, those untrained."""
         return CrossEncoder(vectors, self.encoder, self.recipe)
+
+    def fit(
+        self,
+        train_split: Split,
+        dev_split: Split,
+        folder: Path | None = None,
+        on_epoch: OnEpoch = None,
+    ) -> History:
+        """Train, after the heads alone where they are to start so; see `trainer.train`."""
+        if self.recipe.head_start == "probe":
+            alone = self.recipe.change(head_start="new", tune="heads")
+            stage = type(self)(alone, self.vectors, self.device)
+            self.probe = stage.as_stage(train_split, dev_split, folder)
+        return super().fit(train_split, dev_split, folder, on_epoch)
+
+    def prepare(self, *splits: Split) -> None:
+        """Make the network, as it is before training."""
+        super().prepare(*splits)
+        if self.probe:
+            self.network.heads.load_state_dict(self.probe.network.heads.state_dict())
 
     def training_data(self, split: Split) -> TrainingData:
         """Whole lists, but for wrong candidates of the longest ones."""
@@ -203,17 +246,41 @@ class Classifier(nn.Module):
         return batch.as_lists(odds)
 
 
+class Cosine(nn.Module):
+    """The cosine of a question's and a candidate's vector, each the mean over its pieces."""
+
+    def __init__(self, vectors: Tensor) -> None:
+        super().__init__()
+        self.vectors = nn.Parameter(vectors.clone(), requires_grad=False)  # none: pieces are read
+
+    def forward(self, batch: Batch) -> Tensor:
+        """Cosines `[Q, N]`, 0 at padding."""
+
+        def vectors(numbers: Tensor, real: Tensor) -> Tensor:
+            assert batch.vectors is not None
+            return (batch.vectors[numbers].float() * real[..., None]).sum(1)  # a scale is no angle
+
+        pairs = [
+            torch.cosine_similarity(
+                vectors(tile.question, tile.real_question)[tile.question_of],
+                vectors(tile.answer, tile.real_answer),
+            )
+            for tile in batch.tiles
+        ]
+        return batch.as_lists(torch.cat(pairs))
+
+
 class ReadyRanker(neural.NeuralRanker):
-    """A cross-encoder that ranks as it is."""
+    """A model that ranks as it is."""
 
     recipe_type = ReadyRecipe
     recipe: ReadyRecipe
     encoder: Encoder
     parameter_count = 0  # that training sets
 
-    def build(self, vectors: Tensor) -> Classifier:
+    def build(self, vectors: Tensor) -> Classifier | Cosine:
         """The published model."""
-        return Classifier(vectors, self.encoder)
+        return Cosine(vectors) if self.frozen else Classifier(vectors, self.encoder)
 
     def fit(self, train_split: Split, dev_split: Split, *_: Any, **more: Any) -> History:
         """Nothing is learnt; the model is read."""
@@ -225,5 +292,5 @@ class ReadyRanker(neural.NeuralRanker):
         raise QaselError(f"{self.recipe.variant} is not trained")
 
     def scores(self, batch: Batch) -> Tensor:
-        """Log odds."""
+        """Log odds, or cosines."""
         return self.network(batch)

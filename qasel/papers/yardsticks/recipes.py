@@ -50,7 +50,9 @@ SCHEMES = {
 and two passes over a list, the second of which knows what the first one found (paper 3)."""
 READY = "ready cross-encoder"
 """A sequence classifier as it was published: it ranks, and learns nothing from our data."""
-VARIANTS = (*BASELINES, *SCHEMES, READY)
+COSINE = "sentence encoder (cosine)"
+"""The cosine of two texts' vectors, each the mean over its pieces, by an encoder as it is."""
+VARIANTS = (*BASELINES, *SCHEMES, READY, COSINE)
 
 
 class BaselineRecipe(Recipe):
@@ -78,10 +80,10 @@ class BaselineRecipe(Recipe):
 
 
 class ReadyRecipe(Recipe):
-    """A cross-encoder that others have trained, by name of the hub or folder."""
+    """A model that others have trained and that ranks as it is, by name of the hub or folder."""
 
     paper: str = PAPER
-    variant: Annotated[str, one_of([READY])]
+    variant: Annotated[str, one_of([READY, COSINE])]
     encoder: str = "cross-encoder/ms-marco-MiniLM-L6-v2"
     longest: Count = 512  # pieces of a pair, special tokens included
 
@@ -89,6 +91,11 @@ class ReadyRecipe(Recipe):
     def seeded(self) -> bool:
         """Nothing is drawn."""
         return False
+
+    @property
+    def frozen(self) -> bool:
+        """Whether question and candidate are read apart."""
+        return self.variant == COSINE
 
 
 class CrossEncoderRecipe(Recipe):
@@ -99,13 +106,16 @@ class CrossEncoderRecipe(Recipe):
     (`sentence-transformers/…`, the stand-in), which were trained for it, [CLS] for all others.
     """
 
-    added: ClassVar = {"head_start": "new"}
+    added: ClassVar = {"head_start": "new", "tune": "all"}
 
     paper: str = PAPER
     variant: Annotated[str, one_of(SCHEMES)]
     encoder: str = STANDIN  # a transformer by name or folder
-    # A head's own layer starts at random, or as the encoder's pre-trained pooler.
-    head_start: Literal["new", "pooler"] = "new"
+    # What training sets: all, the heads alone, or the heads and low-rank changes of the encoder.
+    tune: Literal["all", "heads", "lora"] = "all"
+    # A head's own layer starts at random, or as the encoder's pre-trained pooler; "probe": the
+    # heads start as they have learnt on the frozen encoder.
+    head_start: Literal["new", "pooler", "probe"] = "new"
     # What is a pair's vector.
     pooling: Literal["auto", "first", "mean"] = "auto"
     longest: Count = 128  # pieces of a pair, special tokens included
@@ -165,9 +175,10 @@ def recipe(
         raise QaselError(f"unknown variant {variant!r} of {PAPER}; known: {', '.join(VARIANTS)}")
     settings: dict[str, Any] = {"protocol": usual_protocol(dataset), "vectors": ""}
     kind: type[BaselineRecipe | CrossEncoderRecipe | ReadyRecipe] = BaselineRecipe
-    if variant == READY:
+    if variant in (READY, COSINE):
         kind = ReadyRecipe
-        settings |= {"encoder": vectors} if vectors else {}
+        if vectors or variant == COSINE:
+            settings["encoder"] = vectors or STANDIN
     if variant in SCHEMES:
         kind = CrossEncoderRecipe
         settings["encoder"] = vectors or STANDIN

@@ -124,7 +124,8 @@ class Encoder:
     """A pre-trained encoder: its tokenizer, and fresh copies of its model.
 
     `name` is what it was asked for by, `folder` where it lies, `longest` how many pieces it reads
-    at once, special tokens included, and `size` how many numbers the state of one has.
+    at once, special tokens included, `size` how many numbers the state of one has, and `layers` how
+    many layers make it.
     """
 
     name: str
@@ -132,6 +133,7 @@ class Encoder:
     tokenizer: "PreTrainedTokenizerFast" = field(repr=False)
     longest: int
     size: int
+    layers: int
 
     def model(self, head: Literal["", "pooler", "classifier"] = "") -> "PreTrainedModel":
         """A fresh copy with the pre-trained weights, float32, on the CPU.
@@ -223,7 +225,8 @@ def load_encoder(name: str) -> Encoder:
     longest = min(positions, tokenizer.model_max_length)
     if tokenizer.num_special_tokens_to_add(pair=True) < 3:
         raise _refused(folder, "its tokenizer does not make [CLS] question [SEP] candidate [SEP]")
-    return Encoder(name, folder, tokenizer, longest, config.hidden_size)
+    layers = config.num_hidden_layers
+    return Encoder(name, folder, tokenizer, longest, config.hidden_size, layers)
 
 
 def _config(folder: Path) -> Any:

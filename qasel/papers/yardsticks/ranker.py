@@ -1,5 +1,6 @@
 """Fine-tuned cross-encoders: a transformer reads each pair of a list, heads score it."""
 
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -148,6 +149,14 @@ class Reference(neural.Reference):
     recipe_type = BaselineRecipe
 
 
+def depth(name: str, layers: int) -> int:
+    """How far up a parameter of a `CrossEncoder` is: 0 for embeddings, `layers` + 1 for heads."""
+    if not name.startswith("pairs."):
+        return layers + 1
+    layer = re.search(r"layers?\.(\d+)\.", name)
+    return int(layer[1]) + 1 if layer else 0
+
+
 def cut_lists(split: Split, most: int, seed: int) -> Split:
     """The split with at most `most` candidates per list, in their order; 0 keeps all.
 
@@ -204,12 +213,18 @@ class CrossEncoderRanker(neural.NeuralRanker):
         return super().training_data(cut_lists(split, self.recipe.cut, self.recipe.seed))
 
     def optimizer(self) -> torch.optim.Optimizer:
-        """AdamW; biases and norms, which are vectors, do not decay."""
-        learnt = [p for p in self.network.parameters() if p.requires_grad]
-        decays: dict[str, Any] = {"params": [p for p in learnt if p.ndim > 1]}
-        others: dict[str, Any] = {"params": [p for p in learnt if p.ndim < 2], "weight_decay": 0.0}
-        decay = self.recipe.weight_decay
-        return torch.optim.AdamW([decays, others], lr=self.rate, weight_decay=decay)
+        """AdamW; biases and norms, which are vectors, do not decay, and low layers learn slowly."""
+        r, layers = self.recipe, self.encoder.layers
+        groups: dict[tuple[float, float], list[nn.Parameter]] = {}
+        for name, weights in self.network.named_parameters():
+            if weights.requires_grad:
+                rate = self.rate * r.layer_decay ** (layers + 1 - depth(name, layers))
+                decay = r.weight_decay if weights.ndim > 1 else 0.0
+                groups.setdefault((rate, decay), []).append(weights)
+        return torch.optim.AdamW(
+            {"params": weights, "lr": rate, "weight_decay": decay}
+            for (rate, decay), weights in groups.items()
+        )
 
     def losses(self, batch: Batch) -> dict[str, Tensor]:
         """The loss of each head, and their weighted sum."""
@@ -225,7 +240,7 @@ class CrossEncoderRanker(neural.NeuralRanker):
     def schedule(self) -> Schedule:
         """A fixed number of epochs, of which the best one on dev is kept."""
         r = self.recipe
-        return Schedule(r.epochs, r.epochs, r.batch, r.seed, warmup=r.warmup)
+        return Schedule(r.epochs, r.epochs, r.batch, r.seed, warmup=r.warmup, keep=r.keep)
 
 
 class Classifier(nn.Module):

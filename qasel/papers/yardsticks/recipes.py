@@ -18,6 +18,7 @@ from qasel.training.recipe import (
     one_of,
     usual_protocol,
 )
+from qasel.training.trainer import Keep
 
 PAPER = "yardsticks"
 
@@ -106,7 +107,7 @@ class CrossEncoderRecipe(Recipe):
     (`sentence-transformers/…`, the stand-in), which were trained for it, [CLS] for all others.
     """
 
-    added: ClassVar = {"head_start": "new", "tune": "all"}
+    added: ClassVar = {"head_start": "new", "tune": "all", "layer_decay": 1.0, "keep": "best"}
 
     paper: str = PAPER
     variant: Annotated[str, one_of(SCHEMES)]
@@ -125,11 +126,14 @@ class CrossEncoderRecipe(Recipe):
     pairs: Literal["all", "hardest"] = "hardest"  # "all": with sigmoid scores
     margin: Amount = 1.0
     learning_rate: Amount = 5e-5
+    # Factor of the rate from one layer of the encoder to the one below it.
+    layer_decay: Annotated[float, Field(gt=0, le=1)] = 1.0
     weight_decay: Amount = 0.01  # of matrices; biases and norms have none
     warmup: Share = 0.1  # share of the steps in which the rate rises, before it falls to 0
     batch: Count = 10  # questions
     cut: Natural = 30  # training candidates a list: all right ones, wrong ones drawn; 0 keeps all
     epochs: Count = 2
+    keep: Keep = "best"  # which weights are tested (`training.trainer.KEEP`)
 
     @model_validator(mode="after")
     def _can_run(self) -> Self:

@@ -12,6 +12,7 @@ import pandas as pd
 from qasel.errors import QaselError
 from qasel.locations import DATA, ROOT
 from qasel.papers import ROOMS
+from qasel.papers.hierarchical_ranking import report as hierarchical_ranking
 from qasel.papers.question_relevancy import report as question_relevancy
 from qasel.results.compare import claims_table, summary
 from qasel.results.runs import read_runs
@@ -47,7 +48,40 @@ def _question_relevancy() -> Tables:
     }
 
 
-REPORTS: Mapping[str, Callable[[], Tables]] = {"question-relevancy": _question_relevancy}
+def _hierarchical_ranking() -> Tables:
+    room, report = ROOMS["hierarchical-ranking"], hierarchical_ranking
+
+    def claims(runs: pd.DataFrame) -> str:
+        compared = report.claims(runs)
+        return f"{summary(compared)}\n\n{claims_table(compared)}"
+
+    def numbers(frame: pd.DataFrame, name: str) -> str:
+        return markdown_table(frame.round(3).fillna("").rename_axis(name).reset_index())
+
+    def held_out(_: pd.DataFrame) -> str:
+        frame = pd.read_csv(DATA / "held-out.csv", dtype={"folds": str})
+        frame = frame[frame["variant"].isin(room.variants) & (frame["dataset"] == "wikiqa")]
+        frame = frame[frame["variant"].isin(["CA(list)", "MTL(list)", "RI(list)", "PRI(list)"])]
+        grouped = frame.fillna({"setting": "as set"}).groupby(["folds", "variant", "setting"])
+        found = grouped["map"].agg(["mean", "count"]).round(3).reset_index()
+        return markdown_table(found.set_axis(["folds", "system", "setting", "MAP", "runs"], axis=1))
+
+    return {
+        "table-1": lambda runs: beside(room, "table-1", runs),
+        "table-2": lambda runs: beside(room, "table-2", runs, legend=False),
+        "claims": claims,
+        "pair-level": lambda runs: numbers(report.pair_level(runs), "system"),
+        "figure-4": lambda runs: numbers(report.convergence(runs), "data"),
+        "dev-and-test": lambda runs: numbers(report.judged_by_dev(runs), "data"),
+        "held-out": held_out,
+        "not-printed": lambda runs: not_printed(room, runs),
+    }
+
+
+REPORTS: Mapping[str, Callable[[], Tables]] = {
+    "hierarchical-ranking": _hierarchical_ranking,
+    "question-relevancy": _question_relevancy,
+}
 """Paper -> the tables of its page, by the name in their marks."""
 
 

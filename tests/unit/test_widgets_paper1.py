@@ -11,9 +11,9 @@ from ledger_rows import runs_of
 from qasel.datasets.base import Candidate, Question, Split
 from qasel.errors import QaselError
 from qasel.papers.hierarchical_ranking import ROOM, HierarchicalRanker, recipe
-from qasel.papers.hierarchical_ranking import lesson as teaching
 from qasel.papers.hierarchical_ranking import report as claims
-from qasel.papers.hierarchical_ranking.lesson import AttentionExplorer, IntegrationExplorer
+from qasel.papers.hierarchical_ranking.explorer import AttentionExplorer, IntegrationExplorer
+from qasel.papers.lesson import chosen_recipes, untrained
 from qasel.results.compare import (
     Claim,
     claims_table,
@@ -58,7 +58,7 @@ def make_ranker(variant, split):
     matrix = np.random.default_rng(0).standard_normal((len(words), 5)).astype(np.float32)
     vectors = Vectors("tiny", {word: i for i, word in enumerate(words)}, matrix)
     settings = recipe(variant).change(hidden=4, channels=2, kernels=(1, 2), k_max=0)
-    return teaching.untrained(HierarchicalRanker(settings, vectors, CPU), split)
+    return untrained(HierarchicalRanker(settings, vectors, CPU), split)
 
 
 @pytest.fixture(scope="module")
@@ -182,15 +182,6 @@ def test_live_curves_grow():
     assert "CA(list) &lt;1&gt;" in curves.picture.value
 
 
-def test_the_misleading_question(split):
-    assert teaching.misleading(split).id == "q0"
-    shared = teaching.shared_words(split[0])
-    assert shared["words"].tolist() == ["the tower", "built when", "was"]
-    only_right = split[1].candidates[:1]
-    with pytest.raises(QaselError, match="both right and wrong"):
-        teaching.misleading(Split("s", (Question("q", "x", only_right),)))
-
-
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
@@ -207,11 +198,12 @@ def test_the_misleading_question(split):
 def test_bad_parameters_are_refused(changes, message):
     good = {"variants": "CA(list)", "dataset": "sample", "scale": "quick", "seed": 0}
     with pytest.raises(QaselError, match=message):
-        teaching.chosen_recipes(**(good | changes))
+        chosen_recipes(ROOM.name, **(good | changes))
 
 
 def test_parameters_become_recipes():
-    found = teaching.chosen_recipes(
+    found = chosen_recipes(
+        ROOM.name,
         "CA(list), PRI(list) w/o pair-level",
         "wikiqa",
         scale="paper",

@@ -1,77 +1,17 @@
-"""What notebook 01 needs: tables of the data and the schemes, and two explorers."""
+"""The two explorers of notebook 01: what words attend to, and places by head."""
 
 from collections.abc import Mapping
-from functools import partial
 
 import pandas as pd
-import torch
 
 from qasel.datasets.base import Candidate, Question, Split
 from qasel.errors import QaselError
 from qasel.figures.charts import heatmaps
 from qasel.figures.style import BLUE, GREEN, GREY, HouseFigure, house_style, new_figure
-from qasel.papers import lesson as shared
-from qasel.papers.hierarchical_ranking.model import CompareAggregate
 from qasel.papers.hierarchical_ranking.ranker import HierarchicalRanker
-from qasel.papers.hierarchical_ranking.recipes import PAPER, SCHEMES, HierarchicalRecipe
-from qasel.text import tokenize
-from qasel.training.losses import LEVELS
 from qasel.widgets import svg
 from qasel.widgets.base import MARKS, CandidateExplorer, escape, shade, table
 from qasel.widgets.ranking import scores_of
-
-chosen_recipes = partial(shared.chosen_recipes, PAPER)
-shapes, untrained = shared.shapes, shared.untrained
-
-
-def shared_words(question: Question) -> pd.DataFrame:
-    """The candidates of a question by the number of different words they share with it."""
-    asked = set(tokenize(question.text))
-    rows = []
-    for one in sorted(question.candidates, key=lambda candidate: candidate.place):
-        words = sorted(asked.intersection(tokenize(one.text)))
-        rows.append((len(words), " ".join(words), "✓" if one.label == 1 else "", one.text))
-    frame = pd.DataFrame(rows, columns=["shared", "words", "right", "candidate"])
-    return frame.sort_values("shared", ascending=False, kind="stable")
-
-
-def misleading(split: Split) -> Question:
-    """The question in which a wrong candidate shares the most words more than any right one.
-
-    Raises `QaselError` when no question has both right and wrong candidates.
-    """
-
-    def gap(question: Question) -> int:
-        most = shared_words(question).groupby("right")["shared"].max()
-        return int(most[""] - most["✓"])
-
-    mixed = [question for question in split if question.mixed]
-    if not mixed:
-        raise QaselError(f"{split.name}: no question has both right and wrong candidates")
-    return max(mixed, key=gap)
-
-
-def scheme_table(settings: HierarchicalRecipe) -> pd.DataFrame:
-    """Each scheme: what each head's features are made of, their size, the parameters.
-
-    Parameters are those of the network without its word vectors, which are 300 numbers long.
-    """
-    rows = {}
-    for name, scheme in SCHEMES.items():
-        made = dict.fromkeys((f"r̂ {level}" for level in LEVELS), "")
-        for head in scheme.heads:
-            other = f" [{head.loss} loss]" if head.loss != head.name else ""
-            made[f"r̂ {head.name}"] = " + ".join(scheme.sources(head.name)) + other
-        chosen = settings.change(variant=name, vectors_rate=0.0)
-        with torch.device("meta"):  # shapes without numbers
-            network = CompareAggregate(torch.zeros(1, 300), chosen)
-        rows[name] = made | {
-            "ranks": scheme.ranks,
-            "size of its r̂": len(scheme.sources(scheme.ranks)) * settings.feature_size,
-            "parameters": sum(p.numel() for p in network.parameters() if p.requires_grad),
-        }
-    return pd.DataFrame.from_dict(rows, orient="index")
-
 
 LONGEST = 60
 """Words of a sentence shown; a longer one is cut."""

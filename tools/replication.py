@@ -12,6 +12,7 @@ import pandas as pd
 from qasel.errors import QaselError
 from qasel.locations import DATA, ROOT
 from qasel.papers import ROOMS
+from qasel.papers.ap_mpcnn import report as ap_mpcnn
 from qasel.papers.hierarchical_ranking import report as hierarchical_ranking
 from qasel.papers.question_relevancy import report as question_relevancy
 from qasel.results.compare import claims_table, summary
@@ -78,7 +79,32 @@ def _hierarchical_ranking() -> Tables:
     }
 
 
+def _ap_mpcnn() -> Tables:
+    room, report = ROOMS["ap-mpcnn"], ap_mpcnn
+
+    def parts(runs: pd.DataFrame) -> str:
+        compared = report.parts(runs).drop(columns="claim")
+        return f"{summary(compared)}\n\n{claims_table(compared)}"
+
+    def settings(runs: pd.DataFrame) -> str:
+        grid = report.settings(runs)
+        return f"{' '.join(report.summary(grid))}\n\n{markdown_table(grid)}"
+
+    def questions(runs: pd.DataFrame) -> str:
+        return markdown_table(report.answered(runs).round(3).reset_index())
+
+    return {
+        "table-5": lambda runs: beside(room, "table-5", runs),
+        "questions": questions,
+        "parts": parts,
+        "table-4": lambda runs: beside(room, "table-4", runs, legend=False),
+        "settings": settings,
+        "not-printed": lambda runs: not_printed(room, runs),
+    }
+
+
 REPORTS: Mapping[str, Callable[[], Tables]] = {
+    "ap-mpcnn": _ap_mpcnn,
     "hierarchical-ranking": _hierarchical_ranking,
     "question-relevancy": _question_relevancy,
 }

@@ -5,12 +5,11 @@
 
 from collections.abc import Callable, Iterable
 from functools import partial
-from itertools import groupby, product
+from itertools import groupby
 
 import pandas as pd
 import seaborn
 
-from qasel.datasets import Dataset
 from qasel.figures.charts import curves
 from qasel.figures.diagrams import Box, Diagram, chain, diagrams
 from qasel.figures.style import GREY, INK, HouseFigure, colour, house_style, new_figure
@@ -145,25 +144,6 @@ def answered(runs: pd.DataFrame | None = None) -> pd.DataFrame:
     groups = pd.DataFrame(means).groupby(["system", "vectors"])
     table = groups.mean().assign(runs=groups.size())
     return table.reindex((MAIN, *ALONE), level="system")
-
-
-def statistics(dataset: Dataset) -> pd.DataFrame:
-    """Table III: questions, pairs and share of relevant pairs: TREC-QA's (raw) in the paper, ours.
-
-    One line per split, and their total.
-    """
-    known = published(ROOM).query("table == 'table-3'")
-    paper = known.pivot(index="row", columns="metric", values="value")
-    splits = (dataset.train, dataset.dev, dataset.test)
-    counts = {s.name: (len(s), s.pairs, s.positives) for s in splits}
-    ours = pd.DataFrame.from_dict(counts, "index", columns=["questions", "pairs", "relevant"])
-    ours.loc["total"] = ours.sum()
-    ours["relevant"] /= ours["pairs"]
-    table = pd.concat({"paper": paper.loc[ours.index], dataset.name: ours}, axis=1)
-    table = table.swaplevel(axis=1)[list(product(ours, ("paper", dataset.name)))]
-    forms = dict.fromkeys(table, "{:,.0f}".format)
-    forms |= {column: "{:.3f}".format for column in table if column[0] == "relevant"}
-    return table.transform(lambda column: column.map(forms[column.name])).rename_axis("split")
 
 
 def figures(

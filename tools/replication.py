@@ -14,9 +14,17 @@ from qasel.locations import DATA, ROOT
 from qasel.papers import ROOMS
 from qasel.papers.ap_mpcnn import report as ap_mpcnn
 from qasel.papers.hierarchical_ranking import report as hierarchical_ranking
+from qasel.papers.latent_structured import report as latent_structured
 from qasel.papers.question_relevancy import report as question_relevancy
-from qasel.results.compare import claims_table, summary
-from qasel.results.runs import read_runs
+from qasel.results.compare import (
+    between,
+    claims_table,
+    compared,
+    entries,
+    significance,
+    summary,
+)
+from qasel.results.runs import read_runs, target_of
 from qasel.results.tables import beside, markdown_table, not_printed
 
 PAGES = ROOT / "docs" / "replication"
@@ -103,9 +111,45 @@ def _ap_mpcnn() -> Tables:
     }
 
 
+def _latent_structured() -> Tables:
+    room, report = ROOMS["latent-structured"], latent_structured
+
+    def table(name: str) -> Callable[[pd.DataFrame], str]:
+        return lambda runs: beside(room, name, runs, legend=name == "table-1")
+
+    def searches(runs: pd.DataFrame) -> str:
+        tests = (significance(room, d, "map", a, b, runs) for a, b, d in report.SEARCHES)
+        return markdown_table(compared(tests))
+
+    def given_order(_: pd.DataFrame) -> str:
+        found = read_runs(ROOMS.values()).query("variant in @LEARNERS or variant == 'given order'")
+        lines = entries(found)
+        lines = lines[lines["target"] == target_of("wikiqa", "mixed")]
+        systems = dict(list(lines.groupby("system", sort=False)))
+        given = systems.pop("given order", lines[:0])
+        tests = (between({name: own, "given order": given}) for name, own in systems.items())
+        return markdown_table(compared(tests))
+
+    def networks(_: pd.DataFrame) -> str:
+        pairs = (("CA(ap)", "CA(list)"), ("PRI(list→ap)", "PRI(list)"))
+        other = ROOMS["hierarchical-ranking"]
+        tests = (significance(other, "wikiqa", m, *pair) for m in ("map", "mrr") for pair in pairs)
+        return markdown_table(compared(tests))
+
+    return {
+        **{f"table-{number}": table(f"table-{number}") for number in (1, 2, 3, 4)},
+        "figure-1": report.figure_1,
+        "searches": searches,
+        "given-order": given_order,
+        "networks": networks,
+        "not-printed": lambda runs: not_printed(room, runs),
+    }
+
+
 REPORTS: Mapping[str, Callable[[], Tables]] = {
     "ap-mpcnn": _ap_mpcnn,
     "hierarchical-ranking": _hierarchical_ranking,
+    "latent-structured": _latent_structured,
     "question-relevancy": _question_relevancy,
 }
 """Paper -> the tables of its page, by the name in their marks."""

@@ -338,13 +338,6 @@ def test_bad_recipes_are_refused(change, told):
         recipe("LSP").change(**{change: values[change]})
 
 
-def test_the_hinge_is_measured():
-    lists = Lists(np.array([[1.0], [0.0]]), np.array([True, False]), np.array([0, 2]))
-    # At w = 0 the wrong one leads: 1 − 1/2. At w = 1: max(1, 1/2 + 1/2) less 1, the correct one.
-    assert lesson.mean_hinge(np.zeros(1), lists) == pytest.approx(0.5)
-    assert lesson.mean_hinge(np.ones(1), lists) == pytest.approx(0.0)
-
-
 def test_the_bound_of_cccp_touches_the_hinge_and_is_nowhere_below_it():
     figure = lesson.hinge_figure([0.3, 1.0, 0.2, 0.0], [0, 1, 0, 1], at=-1.0)
     hinge, bound, touched = figure.axes[1].get_lines()

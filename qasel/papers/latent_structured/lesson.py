@@ -2,7 +2,6 @@
 
 import itertools
 from collections.abc import Iterable, Sequence
-from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -10,19 +9,14 @@ import seaborn as sns
 
 from qasel.figures import style
 from qasel.figures.style import HouseFigure, house_style, new_figure
-from qasel.papers import lesson as shared
 from qasel.papers.latent_structured.learners import Lists
-from qasel.papers.latent_structured.recipes import PAPER
 from qasel.training.loss_augmented import (
     ap_loss_of,
     grid,
     harmonic,
     most_violating,
     stacks,
-    structured_hinge,
 )
-
-chosen_recipes = partial(shared.chosen_recipes, PAPER)
 
 
 def names_of(labels: Sequence[int]) -> list[str]:
@@ -80,11 +74,6 @@ def misses(lists: Lists, weights: np.ndarray, C: float) -> dict[str, float]:
         rows.append((missed, gap, ap_loss_of(greedy, y), ap_loss_of(exact, y)))
     frame = pd.DataFrame(rows, columns=["missed", "gap", "greedy loss", "exact loss"])
     return {"lists": len(lists), **frame.mean().fillna(0.0)}
-
-
-def mean_hinge(w: np.ndarray, lists: Lists) -> float:
-    """Mean over lists of the structured hinge: exact search, C = 1, all positions counted."""
-    return float(structured_hinge(lists.features @ w, lists.positive, lists.first)[0].mean())
 
 
 @house_style

@@ -15,6 +15,7 @@ from qasel.papers import ROOMS
 from qasel.papers.ap_mpcnn import report as ap_mpcnn
 from qasel.papers.hierarchical_ranking import report as hierarchical_ranking
 from qasel.papers.latent_structured import report as latent_structured
+from qasel.papers.latent_structured.recipes import LEARNERS
 from qasel.papers.question_relevancy import report as question_relevancy
 from qasel.results.compare import (
     between,
@@ -122,8 +123,8 @@ def _latent_structured() -> Tables:
         return markdown_table(compared(tests))
 
     def given_order(_: pd.DataFrame) -> str:
-        found = read_runs(ROOMS.values()).query("variant in @LEARNERS or variant == 'given order'")
-        lines = entries(found)
+        found = read_runs(ROOMS.values())
+        lines = entries(found[found["variant"].isin([*LEARNERS, "given order"])])
         lines = lines[lines["target"] == target_of("wikiqa", "mixed")]
         systems = dict(list(lines.groupby("system", sort=False)))
         given = systems.pop("given order", lines[:0])

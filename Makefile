@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 export PYTHONHASHSEED := 0
 
-.PHONY: demo test lint lab bench clean
+.PHONY: demo test lint lab book bench clean
 
 demo: $(VENV)/ready  ## run every notebook on the bundled sample, draw the figures, print the table
 	$(BIN)/qasel notebooks --out runs/notebooks
@@ -27,6 +27,10 @@ lint: $(VENV)/ready
 lab: $(VENV)/ready  ## JupyterLab in the notebooks folder
 	$(BIN)/jupyter lab notebooks
 
+book: $(VENV)/book  ## the notebooks, results and guides as a web site, in build/book
+	$(BIN)/python -m sphinx -W --keep-going -q -c docs . build/book
+	@echo "Open build/book/index.html"
+
 bench: $(VENV)/ready  ## benchmarks, as ratios on this machine
 	$(BIN)/pytest tests/benchmarks -s
 
@@ -34,6 +38,10 @@ $(VENV)/ready: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt "torch==2.13.0"
 	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[notebooks,parse,sweep,test,transformers]"
+	@touch $@
+
+$(VENV)/book: $(VENV)/ready
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[book]"
 	@touch $@
 
 clean:  ## remove the environment; models and checkpoints in runs/ stay

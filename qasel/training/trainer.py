@@ -93,11 +93,14 @@ def train(
     rates = [group["lr"] for group in optimizer.param_groups]
     state = _State(network, optimizer, folder / LAST if folder else None, learnt_from)
     epochs = state.epochs
-    with tqdm(total=schedule.epochs, initial=len(epochs), desc="training", unit="epoch") as bar:
+    total, done = schedule.epochs * len(data), len(epochs) * len(data)
+    # Few updates: a notebook's front end gets a message for each.
+    with tqdm(total=total, initial=done, desc="training", unit="item", mininterval=0.5) as bar:
         while len(epochs) < min(schedule.epochs, state.best_epoch + schedule.patience):
             started = time.perf_counter()
             row = {"epoch": float(len(epochs) + 1)}
-            row |= _epoch(network, optimizer, rates, losses, data, schedule, len(epochs) + 1)
+            bar.set_description(f"epoch {len(epochs) + 1}", refresh=False)
+            row |= _epoch(network, optimizer, rates, losses, data, schedule, len(epochs) + 1, bar)
             if not math.isfinite(row["loss"]):
                 told = f"the loss of epoch {len(epochs) + 1} is {row['loss']}"
                 raise QaselError(f"training diverged: {told}; try a smaller {rate_name}")
@@ -105,10 +108,11 @@ def train(
             row["dev_map"] = dev_map()
             row["seconds"] = time.perf_counter() - started
             state.add(row)
-            bar.update()
-            bar.set_postfix(loss=f"{row['loss']:.4f}", dev_map=f"{row['dev_map']:.4f}")
+            shown = {"loss": f"{row['loss']:.4f}", "dev_map": f"{row['dev_map']:.4f}"}
+            bar.set_postfix(shown, refresh=False)
             if on_epoch:
                 on_epoch(epochs)
+        bar.total = bar.n  # all that there was to do, if it stopped early
     weights = {"best": state.best, "last": copied(network), "mean": state.mean}
     network.load_state_dict(weights[schedule.keep])
     network.eval()
@@ -188,7 +192,7 @@ class _State:
 
 def _epoch(
     network: nn.Module, optimizer: torch.optim.Optimizer, rates: list[float], losses: Losses,
-    data: TrainingData, schedule: Schedule, epoch: int,
+    data: TrainingData, schedule: Schedule, epoch: int, bar: tqdm,
 ) -> dict[str, float]:  # fmt: skip
     """One pass over the items; the mean of each loss, weighted by items."""
     seed_all(schedule.seed, epoch)
@@ -197,20 +201,19 @@ def _epoch(
     sums: dict[str, Tensor] = {}
     seen = 0
     on_gpu = data.device.type == "cuda"
-    with tqdm(total=len(data), desc=f"epoch {epoch}", leave=False, unit="item") as bar:
-        for batch in data.batches(schedule.batch, order):
-            # bfloat16 products on a GPU, float32 on a CPU.
-            with torch.autocast("cuda", torch.bfloat16) if on_gpu else nullcontext():
-                parts = losses(batch)
-            # Half of the batch counted: neither the first step nor the last is one of rate 0.
-            share = (seen + len(batch.index) / 2) / len(data)
-            for group, rate in zip(optimizer.param_groups, rates, strict=True):
-                group["lr"] = rate * schedule.rate(epoch - 1 + share)
-            optimizer.zero_grad(set_to_none=True)
-            parts["loss"].backward()
-            optimizer.step()
-            for name, value in parts.items():
-                sums[name] = sums.get(name, 0.0) + value.detach() * len(batch.index)
-            seen += len(batch.index)
-            bar.update(len(batch.index))
+    for batch in data.batches(schedule.batch, order):
+        # bfloat16 products on a GPU, float32 on a CPU.
+        with torch.autocast("cuda", torch.bfloat16) if on_gpu else nullcontext():
+            parts = losses(batch)
+        # Half of the batch counted: neither the first step nor the last is one of rate 0.
+        share = (seen + len(batch.index) / 2) / len(data)
+        for group, rate in zip(optimizer.param_groups, rates, strict=True):
+            group["lr"] = rate * schedule.rate(epoch - 1 + share)
+        optimizer.zero_grad(set_to_none=True)
+        parts["loss"].backward()
+        optimizer.step()
+        for name, value in parts.items():
+            sums[name] = sums.get(name, 0.0) + value.detach() * len(batch.index)
+        seen += len(batch.index)
+        bar.update(len(batch.index))
     return {name: float(value) / len(data) for name, value in sums.items()}

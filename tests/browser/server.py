@@ -14,7 +14,7 @@ import pytest
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
 BROWSER = os.environ.get("QASEL_CHROMIUM") or next(filter(None, map(shutil.which, NAMES)), None)
-SECONDS = 40
+SECONDS = 60
 
 
 def free_port() -> int:

@@ -182,7 +182,7 @@ PAGES = {
     ),
     "side-by-side": Page(
         "All systems side by side",
-        "Pick two systems: see on which questions one does better, and both of its rankings.",
+        "Pick two systems: see on which questions one does better, and how both rank them.",
         side_by_side,
     ),
 }

@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 export PYTHONHASHSEED := 0
 
-.PHONY: demo test lint lab book bench clean
+.PHONY: demo test lint lab book app bench clean
 
 demo: $(VENV)/ready  ## run every notebook on the bundled sample, draw the figures, print the table
 	$(BIN)/qasel notebooks --out runs/notebooks
@@ -31,6 +31,9 @@ book: $(VENV)/book  ## the notebooks, results and guides as a web site, in build
 	$(BIN)/python -m sphinx -W --keep-going -q -c docs . build/book
 	@echo "Open build/book/index.html"
 
+app: $(VENV)/app  ## the explorers as web pages; the first start trains their models, in minutes
+	$(BIN)/python tools/app.py
+
 bench: $(VENV)/ready  ## benchmarks, as ratios on this machine
 	$(BIN)/pytest tests/benchmarks -s
 
@@ -40,8 +43,8 @@ $(VENV)/ready: pyproject.toml constraints.txt
 	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[notebooks,parse,sweep,test,transformers]"
 	@touch $@
 
-$(VENV)/book: $(VENV)/ready
-	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[book]"
+$(VENV)/book $(VENV)/app: $(VENV)/ready
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[$(@F)]"
 	@touch $@
 
 clean:  ## remove the environment; models and checkpoints in runs/ stay

@@ -7,29 +7,22 @@ Skipped where Playwright (`pip install playwright`), JupyterLab or a Chromium is
 import os
 import re
 import shutil
-import socket
-import subprocess
 import sys
-import time
-import urllib.error
-import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 
 import nbformat
 import pytest
+from server import BROWSER, SECONDS, free_port, serving
 
 from qasel.cli.notebooks import find
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 pytest.importorskip("jupyterlab", reason="jupyterlab is not installed")
 
-NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
-BROWSER = os.environ.get("QASEL_CHROMIUM") or next(filter(None, map(shutil.which, NAMES)), None)
 pytestmark = pytest.mark.skipif(not BROWSER, reason="no Chromium on this machine")
 
 TOKEN = "explorers"
-SECONDS = 60
 SETUP = """\
 from qasel import load_dataset
 from qasel.rankers import BM25, WordOverlap
@@ -99,21 +92,6 @@ CELLS = {
 
 
 FOLDERS = ("JUPYTERLAB_WORKSPACES_DIR", "JUPYTERLAB_SETTINGS_DIR", "JUPYTER_CONFIG_DIR")
-FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 @pytest.fixture(scope="module")
@@ -127,47 +105,15 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         )
         nbformat.write(notebook, folder / f"{name}.ipynb")
     shutil.copy(find(["00"])[0], folder)
-    port = _free_port()
+    port = free_port()
     command = [sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root"]
     command += ["--ip=127.0.0.1", f"--port={port}", f"--ServerApp.root_dir={folder}"]
     command += [f"--IdentityProvider.token={TOKEN}", "--LabApp.extension_manager=readonly"]
     command += ["--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate"]
     settings = {name: str(folder / f".{name}") for name in FOLDERS}
-    quiet = subprocess.DEVNULL
-    server = subprocess.Popen(command, env=os.environ | settings, stdout=quiet, stderr=quiet)
     address = f"http://127.0.0.1:{port}"
-    try:
-        _wait_for(f"{address}/api?token={TOKEN}", server)
+    with serving(command, f"{address}/api?token={TOKEN}", settings):
         yield address
-    finally:
-        server.terminate()
-        server.wait(30)
-
-
-def _wait_for(url: str, server: subprocess.Popen[bytes]) -> None:
-    for _ in range(SECONDS):
-        assert server.poll() is None, "JupyterLab did not start"
-        try:
-            with urllib.request.urlopen(url, timeout=5):
-                return
-        except (urllib.error.URLError, OSError):
-            time.sleep(1)
-    pytest.fail(f"no answer of JupyterLab in {SECONDS} s")
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator["playwright.BrowserContext"]:
-    with playwright.sync_playwright() as driver:
-        context = driver.chromium.launch_persistent_context(
-            str(tmp_path_factory.mktemp("profile")),
-            executable_path=BROWSER,
-            args=FLAGS,
-            viewport={"width": 1400, "height": 1600},
-        )
-        context.set_default_timeout(1000 * SECONDS)
-        playwright.expect.set_options(timeout=1000 * SECONDS)
-        yield context
-        context.close()
 
 
 def open_notebook(browser: "playwright.BrowserContext", lab: str, name: str) -> "playwright.Page":

@@ -11,16 +11,21 @@ from collections import Counter
 from collections.abc import Collection
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar, Protocol, Self, runtime_checkable
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, runtime_checkable
 
 import bm25s
 import numpy as np
 
 from qasel.datasets.base import Dataset, Question, Split
+from qasel.datasets.tables import from_frame
 from qasel.errors import QaselError
 from qasel.evaluation.run import Run
 from qasel.files import FilePath, write_whole
 from qasel.text import tokenize
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import pyterrier
 
 
 @dataclass(frozen=True)
@@ -262,6 +267,29 @@ class BM25(Baseline):
             found = index.get_scores_from_ids(known) if len(known) else np.zeros(len(texts))
             scores.append(found[[row[candidate.text] for candidate in question.candidates]])
         return scores
+
+
+def as_transformer(ranker: Ranker) -> "pyterrier.Transformer":
+    """A ranker as a stage of a PyTerrier pipeline, which reranks rows of qid, query, docno, text.
+
+    PyTerrier breaks ties by row, qasel's own `evaluate` against the system. Raises `QaselError` if
+    PyTerrier is not installed.
+    """
+    try:
+        import pyterrier
+    except ImportError as error:
+        raise QaselError("this needs PyTerrier: `pip install python-terrier`") from error
+
+    class Reranker(pyterrier.Transformer):  # type: ignore[misc]
+        def transform(self, given: "pd.DataFrame") -> "pd.DataFrame":
+            names = {"query": "question", "docno": "candidate_id", "text": "candidate"}
+            split = from_frame(given[["qid", *names]].rename(columns=names))
+            scores = ranker.rank(split).scores
+            pairs = zip(given["qid"].astype(str), given["docno"].astype(str), strict=True)
+            scored = given.assign(score=[scores[qid][cid] for qid, cid in pairs])
+            return pyterrier.model.add_ranks(scored)
+
+    return Reranker()
 
 
 def _sentences(split: Split) -> list[str]:

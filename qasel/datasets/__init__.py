@@ -5,7 +5,7 @@ from qasel.datasets.describe import describe, describe_pairs
 from qasel.datasets.fetch import check, fetch
 from qasel.datasets.load import load_dataset, load_pairs
 from qasel.datasets.sentence_pairs import Pair, PairTask, pairs_of
-from qasel.datasets.tables import read_questions
+from qasel.datasets.tables import from_frame, read_questions, to_frame
 
 __all__ = [
     "Candidate",
@@ -18,8 +18,10 @@ __all__ = [
     "describe",
     "describe_pairs",
     "fetch",
+    "from_frame",
     "load_dataset",
     "load_pairs",
     "pairs_of",
     "read_questions",
+    "to_frame",
 ]

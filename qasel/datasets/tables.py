@@ -1,8 +1,8 @@
 """Questions and candidates from tab-separated tables and JSONL: public ones and a user's own."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import AliasChoices, BaseModel, BeforeValidator, Field, model_validator
 
@@ -12,9 +12,12 @@ from qasel.datasets.registry import Collection, find
 from qasel.errors import QaselError
 from qasel.files import FilePath
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 COLUMNS = {
     "question": ("question",),
-    "candidate": ("candidate", "sentence"),
+    "candidate": ("candidate", "sentence", "answer"),
     "label": ("label",),
     "question id": ("questionid", "question_id", "qid"),
     "candidate id": ("sentenceid", "candidate_id", "candidateid", "cid"),
@@ -56,7 +59,43 @@ def read_table(path: FilePath, name: str | None = None) -> Split:
     and never quoted, lines end in LF or CR LF, gzip or not. Raises `QaselError`, with file and
     line, for a missing or doubled column, a label that is not 0 or 1, and as `group_rows` does.
     """
-    return group_rows(path, name or _without_gz(path).stem, _table_rows(path))
+    lines = read_fields(path)
+    number, names = next(lines)
+    rows = _table_rows(path, _columns(f"{path}:{number}", [name.strip() for name in names]), lines)
+    return group_rows(path, name or _without_gz(path).stem, rows)
+
+
+def from_frame(frame: "pd.DataFrame", name: str = "table") -> Split:
+    """A pandas table with the columns of `COLUMNS`, such as `microsoft/wiki_qa` of the hub.
+
+    Raises `QaselError`, with the row (from 1), for what `read_table` refuses.
+    """
+    place = _columns(name, [str(column) for column in frame.columns])
+    rows = frame.itertuples(index=False, name=None)
+    lines = ((number, [_as_field(value) for value in row]) for number, row in enumerate(rows, 1))
+    return group_rows(name, name, _table_rows(name, place, lines))
+
+
+def to_frame(split: Split) -> "pd.DataFrame":
+    """A candidate a row, in file order, with the columns of `microsoft/wiki_qa` (and an id)."""
+    import pandas as pd
+
+    rows = [
+        (question.id, question.text, candidate.id, candidate.text, candidate.label)
+        for question in split
+        for candidate in sorted(question.candidates, key=lambda candidate: candidate.place)
+    ]
+    columns = ["question_id", "question", "candidate_id", "answer", "label"]
+    frame = pd.DataFrame(rows, columns=columns)
+    # Unknown labels have no column, as in a file.
+    return frame.drop(columns="label") if frame["label"].isna().any() else frame
+
+
+def _as_field(value: object) -> str:
+    """A table's value as it would stand in a file: 1.0 is `1`, a missing one is blank."""
+    if value is None or value != value:  # NaN
+        return ""
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
 
 def read_jsonl(path: FilePath, name: str | None = None) -> Split:
@@ -87,10 +126,9 @@ def read_wikiqa(
     return splits, ()
 
 
-def _table_rows(path: FilePath) -> Iterator[Row]:
-    lines = read_fields(path)
-    number, names = next(lines)
-    place = _columns(f"{path}:{number}", [name.strip() for name in names])
+def _table_rows(
+    path: FilePath, place: dict[str, int], lines: Iterable[tuple[int, list[str]]]
+) -> Iterator[Row]:
     for number, fields in lines:
         value = {role: fields[i] for role, i in place.items()}
         label = value.get("label")

@@ -1,6 +1,6 @@
 """Runs, scores, their conventions, and tests of significance."""
 
-from qasel.evaluation.measures import Scores, TieWarning, evaluate
+from qasel.evaluation.measures import MissingWarning, Scores, TieWarning, evaluate
 from qasel.evaluation.run import Qrels, Run, read_qrels
 from qasel.evaluation.significance import (
     Comparison,
@@ -16,6 +16,7 @@ from qasel.evaluation.significance import (
 __all__ = [
     "Comparison",
     "Estimate",
+    "MissingWarning",
     "Qrels",
     "Run",
     "Scores",

@@ -31,6 +31,10 @@ class TieWarning(UserWarning):
     """Many questions have a right and a wrong answer with the same score."""
 
 
+class MissingWarning(UserWarning):
+    """A run lacks candidates that are labelled."""
+
+
 @dataclass(frozen=True)
 class Scores:
     """What `evaluate` found; all measures are fractions, 0..1.
@@ -102,9 +106,12 @@ def evaluate(run: Run, truth: Split | Qrels, protocol: str = "trec") -> Scores:
     Under both every question counts, one with nothing relevant as 0. If the run has predicted
     labels, their accuracy over all pairs is added.
 
+    A candidate that the run lacks, as in a run cut to the ten best, counts as not found, as in
+    trec_eval: it lowers AP if it is relevant. `MissingWarning` says how many there are.
+
     Warns with `TieWarning` when the order of ties matters in more than a tenth of the questions.
-    Raises `QaselError`, naming it, for a question or candidate that only one side has,
-    and for a label that is not known.
+    Raises `QaselError`, naming it, for a question that only one side has, a candidate without a
+    label, and a label that is not known.
     """
     if protocol not in PROTOCOLS:
         raise QaselError(unknown("protocol", protocol, PROTOCOLS))
@@ -114,12 +121,16 @@ def evaluate(run: Run, truth: Split | Qrels, protocol: str = "trec") -> Scores:
     semeval = protocol == "semeval"
     _check_same(run, labels, truth.name if isinstance(truth, Split) else "the qrels")
     ranked: dict[str, list[int]] = {}
-    tied = 0
+    unfound: dict[str, int] = {}
+    tied = missing = 0
     for qid, row in labels.items():
         scores = run.scores[qid]
         # Ties: non-relevant first, or in file order.
-        order = sorted(row, key=lambda cid: (-scores[cid], not semeval and row[cid]))
+        found = [cid for cid in row if cid in scores]
+        order = sorted(found, key=lambda cid: (-scores[cid], not semeval and row[cid]))
         ranked[qid] = [row[cid] for cid in order]
+        unfound[qid] = sum(row.values()) - sum(ranked[qid])
+        missing += len(row) - len(found)
         tied += any(scores[a] == scores[b] and row[a] != row[b] for a, b in pairwise(order))
     if tied > TIES_ALLOWED * len(labels):
         rule = "by file order (SemEval's rule)" if semeval else "against the system"
@@ -129,15 +140,20 @@ def evaluate(run: Run, truth: Split | Qrels, protocol: str = "trec") -> Scores:
             TieWarning,
             stacklevel=2,
         )
+    if missing:
+        told = f"run {run.tag!r} lacks {missing} labelled candidates, which count as not found"
+        warnings.warn(told, MissingWarning, stacklevel=2)
     cutoff = SEMEVAL_CUTOFF if semeval else None
-    per_question = _measure({qid: flags[:cutoff] for qid, flags in ranked.items()})
+    top = {qid: flags[:cutoff] for qid, flags in ranked.items()}
+    per_question = _measure(top, {} if semeval else unfound)
     mean = {name: math.fsum(row.values()) / len(row) for name, row in per_question.items()}
     if semeval:
         mean["avgrec"] = _average_recall(list(ranked.values()))
     if (given := run.predicted) is not None:
-        agree = [given[q][c] == label for q, row in labels.items() for c, label in row.items()]
+        pairs = [(q, c, label) for q, row in labels.items() for c, label in row.items()]
+        agree = [given[q].get(c, 0) == label for q, c, label in pairs]
         mean["acc"] = sum(agree) / len(agree)
-    unanswered = sum(not any(flags) for flags in ranked.values())
+    unanswered = sum(not any(row.values()) for row in labels.values())
     return Scores(per_question, mean, len(labels), unanswered, tied, protocol, run.tag)
 
 
@@ -154,7 +170,7 @@ def _labels(truth: Split | Qrels) -> dict[str, dict[str, int]]:
 
 
 def _check_same(run: Run, labels: Qrels, name: str) -> None:
-    """Raise `QaselError` unless run and labels have the same questions and candidates."""
+    """Raise `QaselError` unless both have the same questions, and all candidates a label."""
     hint = "measure on what was ranked, or cut the run with `run.only(split)`"
     for qid in {**run.scores, **labels}:
         if qid not in labels:
@@ -162,24 +178,25 @@ def _check_same(run: Run, labels: Qrels, name: str) -> None:
         if qid not in run.scores:
             rank = "rank those questions too, or leave out what is not to be measured"
             raise QaselError(f"run {run.tag!r} lacks question {qid!r} of {name}; {rank}")
-        ranked, known = run.scores[qid].keys(), labels[qid].keys()
-        if missing := known - ranked:
-            what = f"lacks candidate {min(missing)!r} of question {qid!r}"
-            raise QaselError(f"run {run.tag!r} {what}")
-        if more := ranked - known:
+        if more := run.scores[qid].keys() - labels[qid].keys():
             what = f"question {qid!r} has candidate {min(more)!r}, in {name} it has not"
             raise QaselError(f"run {run.tag!r}: {what}")
 
 
-def _measure(ranked: Mapping[str, list[int]]) -> dict[str, dict[str, float]]:
+def _measure(
+    ranked: Mapping[str, list[int]], unfound: Mapping[str, int]
+) -> dict[str, dict[str, float]]:
     """`MEASURES` of ranked labels: measure → question id → value.
+
+    `unfound` counts the relevant candidates of a question that are not among them.
 
     ir_measures gets the ranks, not the scores, as strictly decreasing numbers: trec_eval
     would break ties by candidate id, and would see scores in single precision only. Questions
     are numbered too: it would cut an id at a NUL.
     """
     number = {str(place): qid for place, qid in enumerate(ranked)}
-    qrels = {n: {str(i): flag for i, flag in enumerate(ranked[q])} for n, q in number.items()}
+    flags = {qid: row + [1] * unfound.get(qid, 0) for qid, row in ranked.items()}
+    qrels = {n: {str(i): flag for i, flag in enumerate(flags[q])} for n, q in number.items()}
     run = {n: {str(i): -float(i) for i in range(len(ranked[q]))} for n, q in number.items()}
     rows: dict[str, dict[str, float]] = {name: dict.fromkeys(ranked, 0.0) for name in MEASURES}
     names = {measure: name for name, measure in MEASURES.items()}

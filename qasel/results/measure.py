@@ -24,6 +24,7 @@ from qasel.text import Vectors, load_vectors, tokenize
 from qasel.text.encoders import own_fingerprint
 from qasel.text.vectors import CONTEXTS, KNOWN, completed
 from qasel.training import Recipe, describe_device
+from qasel.training.recipe import write_card
 from qasel.training.trainer import forget
 
 MakeRanker = Callable[[Recipe, Vectors, torch.device], Ranker]
@@ -75,6 +76,8 @@ def measure(
             scores[name], questions[name] = dict(result.mean), result.questions
             per_question[name] = result.per_question
     ranker.save(folder)
+    lines = [f"| {name} | {s['map']:.4f} | {s['mrr']:.4f} |" for name, s in scores.items()]
+    write_card(folder, recipe, "\n".join(("| split | MAP | MRR |", "| :-- | --: | --: |", *lines)))
     read_words: dict[str, Any] = {"name": vectors.name}
     if vectors.name:
         read_words["coverage"] = round(vectors.coverage(_words(dataset)), 4)

@@ -172,12 +172,46 @@ def literal(text: str) -> Any:
 
 
 FILE = "recipe.json"  # the file of a model's folder that says what it is
+CARD = "README.md"
 SomeRecipe = TypeVar("SomeRecipe", bound=Recipe)
 
 
 def write_recipe(folder: Path, recipe: Recipe) -> None:
-    """Write a model's recipe into its folder."""
+    """Write a model's recipe, and a card that says so in words, into its folder."""
+    write_card(folder, recipe, "Not measured yet.")
     write_whole(Path(folder) / FILE, json.dumps(recipe.as_dict(), indent=1) + "\n")
+
+
+def write_card(folder: Path, recipe: Recipe, scores: str) -> None:
+    """Write a model card: what was trained on what, with which settings, its scores, its use."""
+    plain = {key: value for key, value in recipe.as_dict().items() if key not in _AXES}
+    settings = "\n".join(f"| `{key}` | {value} |" for key, value in plain.items())
+    text = f"""\
+# {recipe.variant}
+
+This model ranks the candidate answers of a question. It is the row *{recipe.variant}* of
+`{recipe.paper}`, trained with [qasel](https://github.com/qasel/qasel) on `{recipe.dataset}` (which
+questions count: `{recipe.protocol}`) with seed {recipe.seed}.
+
+## Use
+
+`qasel rank FOLDER QUESTIONS.tsv` prints a TREC run; the file has the columns question and
+candidate. Scores compare the candidates of one question, not those of two.
+
+## Scores
+
+{scores}
+
+Trained on one data set in English, it may do much worse on others. The licence of that data set
+holds for what is derived from it.
+
+## Settings
+
+| setting | value |
+| :-- | :-- |
+{settings}
+"""
+    write_whole(Path(folder) / CARD, text)
 
 
 def read_recipe(folder: Path) -> dict[str, Any]:

@@ -8,10 +8,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import pytrec_eval
 
 from qasel.datasets.base import Candidate, Question, Split
 from qasel.errors import QaselError
-from qasel.evaluation import Run, TieWarning, evaluate, read_qrels
+from qasel.evaluation import MissingWarning, Run, TieWarning, evaluate, read_qrels
 
 DATA = Path(os.environ.get("QASEL_DATA") or "no data")
 golden = pytest.mark.skipif(
@@ -180,13 +181,28 @@ def test_ids_may_be_any_text():
             {"q1": {"0": 1, "1": 2}, "q2": {"0": 1}, "q3": {"0": 1}},
             "has question 'q3', toy has not",
         ),
-        ({"q1": {"0": 1}, "q2": {"0": 1}}, "lacks candidate '1' of question 'q1'"),
         ({"q1": {"0": 1, "1": 2}, "q2": {"0": 1, "x": 0}}, "'q2' has candidate 'x', in toy"),
     ],
 )
 def test_run_and_split_must_fit(scores, message):
     with pytest.raises(QaselError, match=message):
         evaluate(Run(scores), split({"q1": [1, 0], "q2": [1]}))
+
+
+def test_a_run_cut_to_its_best_is_scored_as_by_trec_eval():
+    drawn = np.random.default_rng(0)
+    qrels = {f"q{q}": {f"c{c}": int(drawn.random() < 0.4) for c in range(8)} for q in range(20)}
+    qrels = {qid: row for qid, row in qrels.items() if any(row.values())}
+    order = {qid: drawn.permutation(list(row))[:4].tolist() for qid, row in qrels.items()}
+    run = {qid: {cid: -float(place) for place, cid in enumerate(row)} for qid, row in order.items()}
+    with pytest.warns(MissingWarning, match=f"lacks {4 * len(qrels)} labelled candidates"):
+        ours = evaluate(Run(run), qrels)
+    names = {"map", "recip_rank", "P_1"}
+    theirs = pytrec_eval.RelevanceEvaluator(qrels, names).evaluate(run)
+    for name, measure in (("map", "map"), ("mrr", "recip_rank"), ("p1", "P_1")):
+        for qid, value in ours.per_question[name].items():
+            assert value == pytest.approx(theirs[qid][measure], abs=1e-12)
+    assert ours.unanswered == 0
 
 
 def test_what_cannot_be_measured():

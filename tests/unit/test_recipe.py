@@ -11,7 +11,7 @@ from qasel.errors import QaselError
 from qasel.locations import results_dir
 from qasel.papers import ROOMS
 from qasel.papers.hierarchical_ranking import SCHEMES, recipe
-from qasel.training.recipe import Recipe, literal, recipe_from, settings
+from qasel.training.recipe import Recipe, literal, recipe_from, settings, write_recipe
 
 
 def test_hash_is_the_same_in_another_process():
@@ -162,6 +162,16 @@ def test_a_saved_recipe_of_another_version_is_refused(change, message):
     change(values)
     with pytest.raises(QaselError, match=message):
         recipe_from(values, type(recipe("CA(list)")))
+
+
+def test_a_saved_model_has_a_card(tmp_path):
+    chosen = recipe("CA(list)", "wikiqa", seed=3)
+    write_recipe(tmp_path, chosen)
+    card = (tmp_path / "README.md").read_text()
+    assert card.startswith("# CA(list)")
+    assert "`hierarchical-ranking`, trained with" in card
+    assert "Not measured yet." in card
+    assert f"| `learning_rate` | {chosen.learning_rate} |" in card
 
 
 def test_unknown_variant_and_scale_are_refused():

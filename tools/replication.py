@@ -16,6 +16,7 @@ from qasel.papers.ap_mpcnn import report as ap_mpcnn
 from qasel.papers.hierarchical_ranking import report as hierarchical_ranking
 from qasel.papers.latent_structured import report as latent_structured
 from qasel.papers.latent_structured.recipes import LEARNERS
+from qasel.papers.ms_ranker import report as ms_ranker
 from qasel.papers.question_relevancy import report as question_relevancy
 from qasel.results.compare import (
     between,
@@ -112,6 +113,22 @@ def _ap_mpcnn() -> Tables:
     }
 
 
+def _ms_ranker() -> Tables:
+    room = ROOMS["ms-ranker"]
+
+    def claims(_: pd.DataFrame) -> str:
+        found = ms_ranker.claims()
+        return f"{summary(found)}\n\n{claims_table(found)}"
+
+    return {
+        "claims": claims,
+        "table-2": lambda runs: beside(room, "table-2", runs),
+        "table-4": lambda runs: beside(room, "table-4", runs, legend=False),
+        "table-3": lambda runs: beside(room, "table-3", runs, legend=False),
+        "not-printed": lambda runs: not_printed(room, runs),
+    }
+
+
 def _latent_structured() -> Tables:
     room, report = ROOMS["latent-structured"], latent_structured
 
@@ -151,6 +168,7 @@ REPORTS: Mapping[str, Callable[[], Tables]] = {
     "ap-mpcnn": _ap_mpcnn,
     "hierarchical-ranking": _hierarchical_ranking,
     "latent-structured": _latent_structured,
+    "ms-ranker": _ms_ranker,
     "question-relevancy": _question_relevancy,
 }
 """Paper -> the tables of its page, by the name in their marks."""

@@ -1,21 +1,18 @@
-"""What the notebooks of all papers need: recipes from parameters, training on the spot, shapes."""
+"""What the notebooks of all papers need: recipes from parameters, and training on the spot."""
 
 from collections.abc import Collection, Mapping
 from typing import Any
 
-import pandas as pd
 import torch
-from torch import Tensor
 
 from qasel.datasets import Dataset
-from qasel.datasets.base import Split
 from qasel.errors import QaselError
 from qasel.evaluation import Run, evaluate
 from qasel.papers import ROOMS
 from qasel.rankers import History, Ranker
 from qasel.results.measure import beside, timed_run, vectors_for
 from qasel.results.runs import target_of
-from qasel.training import NeuralRanker, Recipe
+from qasel.training import Recipe
 from qasel.training.recipe import settings as recipe_settings
 
 Entry = dict[str, Any]
@@ -118,16 +115,3 @@ def just_measured(
         "scale": "paper",
         "seed": None,
     }
-
-
-def untrained(ranker: NeuralRanker, split: Split) -> NeuralRanker:
-    """The ranker as it is before the first epoch on a split."""
-    ranker.prepare(split)
-    ranker.network.eval()
-    return ranker
-
-
-def shapes(**tensors: Tensor) -> pd.DataFrame:
-    """Names and shapes of tensors, one per line."""
-    found = {name: list(tensor.shape) for name, tensor in tensors.items()}
-    return pd.Series(found, name="shape").rename_axis("tensor").to_frame()

@@ -13,7 +13,7 @@ from qasel.errors import QaselError
 from qasel.papers.hierarchical_ranking import ROOM, HierarchicalRanker, recipe
 from qasel.papers.hierarchical_ranking import report as claims
 from qasel.papers.hierarchical_ranking.explorer import AttentionExplorer, IntegrationExplorer
-from qasel.papers.lesson import chosen_recipes, untrained
+from qasel.papers.lesson import chosen_recipes
 from qasel.results.compare import (
     Claim,
     claims_table,
@@ -58,7 +58,10 @@ def make_ranker(variant, split):
     matrix = np.random.default_rng(0).standard_normal((len(words), 5)).astype(np.float32)
     vectors = Vectors("tiny", {word: i for i, word in enumerate(words)}, matrix)
     settings = recipe(variant).change(hidden=4, channels=2, kernels=(1, 2), k_max=0)
-    return untrained(HierarchicalRanker(settings, vectors, CPU), split)
+    ranker = HierarchicalRanker(settings, vectors, CPU)
+    ranker.prepare(split)
+    ranker.network.eval()
+    return ranker
 
 
 @pytest.fixture(scope="module")

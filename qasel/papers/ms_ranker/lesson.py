@@ -18,7 +18,6 @@ from qasel.papers.ms_ranker.recipes import PAPER
 from qasel.text import content_words, tokenize
 
 chosen_recipes = partial(shared.chosen_recipes, PAPER)
-shapes, untrained = shared.shapes, shared.untrained
 
 
 def _answers(question: Question) -> tuple[list[set[str]], list[set[str]]]:

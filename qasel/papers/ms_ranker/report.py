@@ -64,7 +64,7 @@ def comparisons(yardsticks: Room, runs: pd.DataFrame | None = None) -> list[Sign
 def agent(recipe: MSRankerRecipe) -> Diagram:
     """Equations 1-23 from left to right: the question above, the evidence below.
 
-    No arrow crosses another: O_t stands under the evidence for that.
+    The loop below is the next step; the first evidence is the question's last states.
     """
     size = 2 * recipe.hidden
     to_match, to_evidence = f"[m, {4 * size:,}] to $V_{{qc}}$", f"[m, {2 * size}] to $V_{{ec}}$"
@@ -74,21 +74,23 @@ def agent(recipe: MSRankerRecipe) -> Diagram:
         "C": Box("candidate words", 0, 0, "[m, d]", WORDS, 1.5),
         "HQ": Box("BiGRU  $H_Q$", 1.8, 1.3, f"[n, {size}]", SHARED, 1.3),
         "HC": Box("BiGRU  $H_C$", 1.8, 0, f"[m, {size}]", SHARED, 1.3),
-        "QC": Box("QC-attention", 3.6, 0.85, f"{to_match} [{size}]", SHARED, 1.75),
+        "QC": Box("QC-attention", 4.3, 0.85, f"{to_match} [{size}]", SHARED, 1.75),
         "O": Box("last states  $O_t$", 1.8, -2.35, f"[{size}]", SHARED, 1.5),
-        "E": Box("evidence  $E_t$", 3.6, -1.5, f"[{size}]", OWN, 1.3),
-        "EC": Box("EC-attention", 3.6, -0.65, f"{to_evidence} [{size}]", OWN, 1.75),
-        "P": Box("MLP, softmax", 5.6, 0.1, f"$s_t$ [{2 * size}] to $P_{{post}}$", OWN, 1.65),
-        "L": Box("list $L$", 7.45, 0.85, "sorted by $P_{post}$", OUT, 1.35),
-        "gate": Box("gate: $E_t$ and $P_{post}O_t$", 7.45, -1.3, threshold, OWN, 1.85),
-        "next": Box("evidence  $E_{t+1}$", 9.35, -1.3, f"[{size}]", OWN, 1.4),
-        "R": Box("reward", 9.35, 0.85, "$AP_t - AP_{t-1}$", OUT, 1.3),
+        "E": Box("evidence  $E_t$", 4.3, -1.5, "at first that of $H_Q$", OWN, 1.5),
+        "EC": Box("EC-attention", 4.3, -0.65, f"{to_evidence} [{size}]", OWN, 1.75),
+        "P": Box("MLP, softmax", 6.3, 0.1, f"$s_t$ [{2 * size}] to $P_{{post}}$", OWN, 1.65),
+        "L": Box("list $L$", 8.15, 0.85, "sorted by $P_{post}$", OUT, 1.35),
+        "gate": Box("gate: $E_t$ and $P_{post}O_t$", 8.15, -1.3, threshold, OWN, 1.85),
+        "next": Box("evidence  $E_{t+1}$", 10.05, -1.3, f"[{size}]", OWN, 1.4),
+        "R": Box("reward", 10.05, 0.85, "$AP_t - AP_{t-1}$", OUT, 1.3),
     }
     ends = (
         "Q HQ", "C HC", "HQ QC", "HC QC", "HC EC", "HC O", "E EC", "QC P", "EC P",
         "P L", "P gate", "L R", "O gate", "E gate", "gate next",
     )  # fmt: skip
-    return Diagram(boxes, [Arrow(start, end) for start, end in map(str.split, ends)])
+    arrows = [Arrow(start, end) for start, end in map(str.split, ends)]
+    loop = [Arrow("HQ", "E", 0.15), Arrow("next", "E", -0.3)]
+    return Diagram(boxes, [*arrows, *loop])
 
 
 STARTS = DATA / "attention-starts.csv"
@@ -114,7 +116,7 @@ def architecture(dataset: str = "wikiqa") -> HouseFigure:
     """One step of the agent (figures 1 and 2) with the shapes of the paper's recipe."""
     return diagrams(
         {" ": agent(recipe(dataset=dataset))},
-        unit=1.15,
+        unit=1.1,
         title="One step of the agent",
         note="n words of the question, m of the candidate; blue: computed once for all candidates, "
         "orange: step by step, because the evidence changes",

@@ -106,8 +106,9 @@ def evaluate(run: Run, truth: Split | Qrels, protocol: str = "trec") -> Scores:
     Under both every question counts, one with nothing relevant as 0. If the run has predicted
     labels, their accuracy over all pairs is added.
 
-    A candidate that the run lacks, as in a run cut to the ten best, counts as not found, as in
-    trec_eval: it lowers AP if it is relevant. `MissingWarning` says how many there are.
+    A run may lack candidates, as one cut to the ten best does; `MissingWarning` says how many.
+    Under "trec" they are not found, as in trec_eval: a relevant one adds nothing to AP, but counts
+    in R. Under "semeval", whose scorer knows no such runs, they come last, in file order.
 
     Warns with `TieWarning` when the order of ties matters in more than a tenth of the questions.
     Raises `QaselError`, naming it, for a question that only one side has, a candidate without a
@@ -128,9 +129,10 @@ def evaluate(run: Run, truth: Split | Qrels, protocol: str = "trec") -> Scores:
         # Ties: non-relevant first, or in file order.
         found = [cid for cid in row if cid in scores]
         order = sorted(found, key=lambda cid: (-scores[cid], not semeval and row[cid]))
-        ranked[qid] = [row[cid] for cid in order]
+        lacking = [cid for cid in row if cid not in scores]
+        ranked[qid] = [row[cid] for cid in (*order, *(lacking if semeval else ()))]
         unfound[qid] = sum(row.values()) - sum(ranked[qid])
-        missing += len(row) - len(found)
+        missing += len(lacking)
         tied += any(scores[a] == scores[b] and row[a] != row[b] for a, b in pairwise(order))
     if tied > TIES_ALLOWED * len(labels):
         rule = "by file order (SemEval's rule)" if semeval else "against the system"
@@ -141,11 +143,12 @@ def evaluate(run: Run, truth: Split | Qrels, protocol: str = "trec") -> Scores:
             stacklevel=2,
         )
     if missing:
-        told = f"run {run.tag!r} lacks {missing} labelled candidates, which count as not found"
+        counted = "come last" if semeval else "count as not found"
+        told = f"run {run.tag!r} lacks {missing} labelled candidates, which {counted}"
         warnings.warn(told, MissingWarning, stacklevel=2)
     cutoff = SEMEVAL_CUTOFF if semeval else None
     top = {qid: flags[:cutoff] for qid, flags in ranked.items()}
-    per_question = _measure(top, {} if semeval else unfound)
+    per_question = _measure(top, unfound)
     mean = {name: math.fsum(row.values()) / len(row) for name, row in per_question.items()}
     if semeval:
         mean["avgrec"] = _average_recall(list(ranked.values()))
@@ -195,7 +198,7 @@ def _measure(
     are numbered too: it would cut an id at a NUL.
     """
     number = {str(place): qid for place, qid in enumerate(ranked)}
-    flags = {qid: row + [1] * unfound.get(qid, 0) for qid, row in ranked.items()}
+    flags = {qid: row + [1] * unfound[qid] for qid, row in ranked.items()}
     qrels = {n: {str(i): flag for i, flag in enumerate(flags[q])} for n, q in number.items()}
     run = {n: {str(i): -float(i) for i in range(len(ranked[q]))} for n, q in number.items()}
     rows: dict[str, dict[str, float]] = {name: dict.fromkeys(ranked, 0.0) for name in MEASURES}

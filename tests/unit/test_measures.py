@@ -205,6 +205,14 @@ def test_a_run_cut_to_its_best_is_scored_as_by_trec_eval():
     assert ours.unanswered == 0
 
 
+def test_what_a_run_lacks_comes_last_under_semeval():
+    labels = {"q": {"a": 1, "b": 0, "c": 1, "d": 1}}
+    whole = evaluate(Run({"q": {"a": 4.0, "b": 3.0, "c": 2.0, "d": 1.0}}), labels, "semeval")
+    with pytest.warns(MissingWarning, match="lacks 2 labelled candidates, which come last"):
+        cut = evaluate(Run({"q": {"a": 4.0, "b": 3.0}}), labels, "semeval")
+    assert cut.mean == whole.mean
+
+
 def test_what_cannot_be_measured():
     toy = split({"q": [1, None]})
     with pytest.raises(QaselError, match="'q' has candidates without a label"):

@@ -6,9 +6,10 @@ export PYTHONHASHSEED := 0
 
 .PHONY: demo test lint lab book app bench clean
 
-demo: $(VENV)/ready  ## run every notebook on the bundled sample, draw the figures, print the table
+demo: $(VENV)/ready  ## run every notebook on the bundled sample, draw the figures, print the tables
 	$(BIN)/qasel notebooks --out runs/notebooks
 	$(BIN)/qasel figures
+	$(BIN)/python tools/app.py --train
 	$(BIN)/qasel table hierarchical-ranking
 	$(BIN)/qasel table latent-structured
 	$(BIN)/qasel table ms-ranker
@@ -31,7 +32,7 @@ book: $(VENV)/book  ## the notebooks, results and guides as a web site, in build
 	$(BIN)/python -m sphinx -W --keep-going -q -c docs . build/book
 	@echo "Open build/book/index.html"
 
-app: $(VENV)/app  ## the explorers as web pages; the first start trains their models, in minutes
+app: $(VENV)/app  ## the explorers as web pages, on the models that `make demo` left or that it trains first
 	$(BIN)/python tools/app.py
 
 bench: $(VENV)/ready  ## benchmarks, as ratios on this machine
@@ -43,7 +44,7 @@ $(VENV)/ready: pyproject.toml constraints.txt
 	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[notebooks,parse,sweep,test,transformers]"
 	@touch $@
 
-$(VENV)/book $(VENV)/app: $(VENV)/ready
+$(VENV)/book $(VENV)/app $(VENV)/interop: $(VENV)/ready
 	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[$(@F)]"
 	@touch $@
 

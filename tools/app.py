@@ -1,7 +1,8 @@
 """The explorers as web pages without code: `make app`, or `python tools/app.py [--port N]`.
 
-The first start trains the models on the bundled sample and keeps them in `runs/app`. Voila then
-serves a start page and one page per explorer, from kernels that are ready before a page is opened.
+The models are trained on the bundled sample once and kept in `runs/app`: `make demo` does so by
+`python tools/app.py --train`, and otherwise the first start does. Voila then serves a start page
+and one page per explorer, from kernels that are ready before a page is opened.
 """
 
 import argparse
@@ -220,10 +221,13 @@ def main() -> None:
     """Train what is not trained, write the pages, and serve them until interrupted."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--port", type=int, default=8866)
+    parser.add_argument("--train", action="store_true", help="train the models and serve nothing")
     given = parser.parse_args()
     for variant in SYSTEMS:
         print(f"{variant} …", flush=True)
         trained(variant)
+    if given.train:
+        return
     write_pages(FOLDER / "pages")
     template = FOLDER / "jupyter" / "voila" / "templates" / "qasel"
     write_whole(template / "index.html.j2", TEMPLATE)

@@ -16,6 +16,8 @@ from qasel.locations import NOTEBOOKS, ROOT
 from qasel.papers import PAPERS, ROOMS
 from qasel.results import Room, compare, matrix_text
 from qasel.results.check import command, recorded
+from qasel.results.claims import claims
+from qasel.results.compare import claims_table
 from qasel.results.runs import read_runs
 from qasel.results.tables import (
     ABOVE,
@@ -37,6 +39,17 @@ LEADERS = 3
 VERDICTS = (REPRODUCED, ABOVE, BELOW)
 SEEDS = 5
 """Seeds that a row has when it is complete."""
+PLACES = {
+    "Colab": (
+        "https://colab.research.google.com/assets/colab-badge.svg",
+        "https://colab.research.google.com/github/qasel/qasel/blob/main/notebooks/",
+    ),
+    "Binder": (
+        "https://mybinder.org/badge_logo.svg",
+        "https://mybinder.org/v2/gh/qasel/qasel/main?labpath=notebooks/",
+    ),
+}
+"""Service that runs a notebook → its badge, and the address that a file name completes."""
 WRITTEN = "<!-- Written by tools/readme.py from the ledger; change that instead. -->\n\n"
 
 
@@ -44,13 +57,15 @@ WRITTEN = "<!-- Written by tools/readme.py from the ledger; change that instead.
 
 
 def notebooks() -> str:
-    """A line per notebook: its title."""
+    """A line per notebook: its title, and where it runs without an installation."""
     lines = []
     for path in sorted(NOTEBOOKS.glob("[0-9]*.ipynb")):
         first = nbformat.read(path, as_version=4).cells[0].source
         title = first.splitlines()[0].removeprefix("# ")
-        lines.append([f"[{path.stem[:2]}](notebooks/{path.name})", title])
-    return markdown_table(pd.DataFrame(lines, columns=["notebook", "what it teaches"]))
+        places = [f"[![{n}]({badge})]({to}{path.name})" for n, (badge, to) in PLACES.items()]
+        lines.append([f"[{path.stem[:2]}](notebooks/{path.name})", title, " ".join(places)])
+    columns = ["notebook", "what it teaches", "run it in the browser"]
+    return markdown_table(pd.DataFrame(lines, columns=columns))
 
 
 def papers(runs: pd.DataFrame) -> str:
@@ -100,9 +115,10 @@ def _between(text: str, name: str, new: str) -> str:
 
 
 def page(room: Room, runs: pd.DataFrame) -> str:
-    """A paper's page: its numbers beside ours."""
+    """A paper's page: its numbers beside ours, and its claims with a verdict each."""
     text = section(room, comparison(room, runs)).removeprefix(f"### {room.title}\n\n")
-    return f"# {room.title}\n\n{LEGEND}\n\n{text}"
+    judged = claims_table(claims(room, runs))
+    return f"# {room.title}\n\n{LEGEND}\n\n{text}\n## What the paper claims\n\n{judged}"
 
 
 def section(room: Room, frame: pd.DataFrame) -> str:

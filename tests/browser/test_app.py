@@ -1,7 +1,7 @@
 """The app in a real browser: every page from the start page, and every control of each.
 
 Skipped where Playwright, Voila or a Chromium is missing, and before the models are trained
-(`make app` does that once, in some minutes).
+(`make demo` or `make app` does that once). `QASEL_SCREENSHOTS=FOLDER` keeps a picture of each.
 """
 
 import os
@@ -93,7 +93,11 @@ def test_every_control_is_answered(browser, app, name):
     picture = page.locator(".widget-html-content").last
     picture.wait_for()
     assert page.locator(".jp-CodeCell .jp-InputArea").count() == 0  # no code
-    controls = page.locator(".widget-vbox").first.locator(CONTROLS)
+    explorer = page.locator(".widget-vbox").first
+    if folder := os.environ.get("QASEL_SCREENSHOTS"):
+        page.set_viewport_size({"width": 860, "height": 1200})
+        explorer.screenshot(path=f"{folder}/explorer-{name}.png")
+    controls = explorer.locator(CONTROLS)
     answers = change_all(controls, picture)
     choice = controls.locator(f"xpath=self::select[option[text()='{OWN}']]")
     if choice.count():
@@ -102,8 +106,6 @@ def test_every_control_is_answered(browser, app, name):
         playwright.expect(picture).to_contain_text("painted")
     assert answers
     assert answers[0] < allowed()
-    if folder := os.environ.get("QASEL_SCREENSHOTS"):
-        page.screenshot(path=f"{folder}/app-{name}.png")
     assert not errors
     assert not [url for url in remote if not url.startswith(("data:", "blob:"))]
     page.close()

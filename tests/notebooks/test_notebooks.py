@@ -3,12 +3,16 @@
 import ast
 import importlib.util
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import nbformat
 import pytest
 from nbformat import NotebookNode
+from papermill import inspect_notebook
 
+from qasel import load_dataset
 from qasel.cli.notebooks import find, parameters_of, parse
 from qasel.errors import QaselError
 from qasel.locations import NOTEBOOKS, ROOT
@@ -83,7 +87,21 @@ def test_one_parameters_cell_of_literals(path):
     cell = next(c for c in code(path) if "parameters" in c.metadata.get("tags", []))
     lines = [line for line in cell.source.splitlines() if line.strip()]
     assert len(lines) == len(parameters), "one assignment a line"
-    assert all(type(value) in (str, int, float, bool) for value in parameters.values())
+    for name, shown in inspect_notebook(str(path)).items():
+        assert shown["inferred_type_name"] == type(parameters[name]).__name__, "in the help page"
+    assert {type(value) for value in parameters.values()} <= {str, int, float, bool}
+
+
+def test_papermill_alone_runs_one_on_ones_own_data(tmp_path):
+    for name, split in load_dataset("sample").splits.items():
+        lines = [f"{q.text}\t{c.text}\t{c.label}" for q in split for c in q.candidates]
+        text = "\n".join(["question\tcandidate\tlabel", *lines])
+        (tmp_path / f"{name}.tsv").write_text(text, encoding="utf-8")
+    out = tmp_path / "out.ipynb"
+    papermill = [sys.executable, "-m", "papermill", "--no-progress-bar"]
+    run = [*papermill, NOTEBOOKS / "00_start_here.ipynb", out, "-p", "dataset", tmp_path]
+    assert subprocess.run(run, check=False, capture_output=True).returncode == 0
+    assert any(str(tmp_path) in c.source for c in code(out) if "injected" in str(c.metadata))
 
 
 @each_saved
@@ -145,6 +163,16 @@ def test_every_widget_leaves_a_picture(path):
         for output in cell.get("outputs", []):
             data = output.get("data", {})
             assert rerun.WIDGET not in data, f"cell {number}: an empty widget when no kernel runs"
+
+
+@each_saved
+def test_every_picture_is_described(path):
+    for number, cell in enumerate(read(path).cells):
+        for output in cell.get("outputs", []):
+            data = output.get("data", {})
+            assert "text/html" in data or not any("image" in kind for kind in data), number
+            for picture in re.findall("<(?:img|svg)[^>]*>", data.get("text/html", "")):
+                assert re.search('(?:alt|aria-label)="[^"]', picture), f"cell {number}: {picture:.80}"
 
 
 @pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)

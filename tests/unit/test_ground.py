@@ -1,6 +1,7 @@
 """The ground of the house: files that must agree with each other, and rooms that point one way."""
 
 import os
+import re
 import runpy
 import shutil
 import subprocess
@@ -58,6 +59,16 @@ def test_a_hidden_import_is_refused(tmp_path):
 def test_environment_is_what_pyproject_gives():
     written = (ROOT / "environment.yml").read_text(encoding="utf-8")
     assert written == runpy.run_path(str(ROOT / "tools" / "environment.py"))["environment"]()
+
+
+def test_binder_installs_what_there_is_and_trains_what_the_app_shows():
+    lines = (ROOT / "binder" / "requirements.txt").read_text(encoding="utf-8").splitlines()
+    (extras,) = re.findall(r"-e \.\[(.*)\]", lines[-1])
+    assert set(extras.split(",")) <= set(PYPROJECT["project"]["optional-dependencies"])
+    assert lines[-2] in (ROOT / "Makefile").read_text(encoding="utf-8")  # the same torch
+    start = ROOT / "binder" / "postBuild"
+    assert os.access(start, os.X_OK)
+    assert "python tools/app.py --train" in start.read_text(encoding="utf-8")
 
 
 def test_an_installed_package_carries_the_sample_the_ledger_and_the_notebooks(tmp_path):

@@ -65,6 +65,8 @@ def test_run_rank_and_evaluate_go_together(tmp_path, capsys):
     scores = evaluate(Run.read(folders[0] / "test.run"), test)
     row = json.loads(next(folders[0].glob("ca-list*.json")).read_text())
     assert row["scores"]["test"]["map"] == pytest.approx(scores.map)
+    card = (folders[0] / "README.md").read_text(encoding="utf-8")
+    assert f"| test | {scores.map:.4f} | {scores.mrr:.4f} |" in card
     assert row["parameters"] > 0
     assert row["ranked_per_second"] > 0
     lines = [f"{q.id} 0 {c.id} {c.label}\n" for q in test for c in q.candidates]

@@ -1,22 +1,41 @@
-"""Cut GloVe 6B 100d to the words of the bundled sample: `python tools/sample_vectors.py`.
+"""Cut the word vectors of the bundled sample: `python tools/sample_vectors.py`.
 
-Needs glove.6B.100d where `qasel.load_vectors` finds it. The first few thousand
-(most frequent) words come along, so that questions typed by a reader have
-vectors too. GloVe's vectors are in the public domain (PDDL 1.0).
+Needs glove.6B.100d and explosion-md.300d where `qasel.load_vectors` finds them.
+The sample's words come first from GloVe (public domain, PDDL 1.0). Some copies of it lack
+numbers, 's and other words; those are filled from spaCy's vectors (CC0) by a linear
+map between the two. The most frequent English words come along, so that questions
+typed by a reader have vectors too.
 """
 
 import numpy as np
+from sklearn.linear_model import Ridge
 
 from qasel.datasets import load_dataset
 from qasel.locations import DATA
-from qasel.text import load_vectors, tokenize
+from qasel.text import Vectors, load_vectors, tokenize
 
 FREQUENT = 4000
+PENALTY = 100.0
+
+
+def completed(vectors: Vectors, other: Vectors) -> Vectors:
+    """`vectors`, and for words that only `other` has, what a ridge regression makes of theirs.
+
+    The regression is learnt on the words that both have.
+    """
+    shared = [word for word in vectors.rows if word in other]
+    new = [word for word in other.rows if word == word.lower() and word not in vectors]
+    ridge = Ridge(PENALTY).fit(other.of(shared), vectors.of(shared))
+    filled = ridge.predict(other.of(new)).astype(np.float32)
+    # A regression shrinks what it predicts; the words it fills in are to be as long as the others.
+    size = np.linalg.norm(vectors.of(shared), axis=1).mean()
+    filled *= size / np.linalg.norm(filled, axis=1, keepdims=True).clip(1e-6)
+    return vectors.extended(Vectors(other.name, {word: i for i, word in enumerate(new)}, filled))
 
 
 def main() -> None:
     """Write data/sample/vectors.npz."""
-    vectors = load_vectors("glove.6B.100d")
+    vectors = completed(load_vectors("glove.6B.100d"), load_vectors("explosion-md.300d"))
     sets = [load_dataset("sample", protocol) for protocol in ("all", "related")]
     splits = [split for data in sets for split in data.splits.values()]
     texts = [q.text for split in splits for q in split]

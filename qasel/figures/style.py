@@ -39,6 +39,7 @@ FAMILIES = {
     "AP-MPCNN": BLUE, "Attention only": ORANGE, "Wide convolution only": GREEN,
     "Sparse feature vector only": PURPLE, "Pairwise ranking only": VERMILLION,
     "STL-MLP": BLUE, "MTL-MLP": ORANGE, "STL-BiLSTM-SIM": GREEN, "MTL-BiLSTM-SIM": PURPLE,
+    "IR baseline": BLACK, "Random baseline": GREY,
     "bm25": BLACK, "word overlap": OLIVE, "idf overlap": BROWN, "random": GREY,
 }  # fmt: skip
 """A family of systems has one colour, in every figure; others get one by their name."""

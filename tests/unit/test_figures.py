@@ -14,6 +14,7 @@ from test_tables import row
 from qasel.figures import style
 from qasel.figures.charts import curves, heatmaps, paper_against_ours
 from qasel.figures.diagrams import Arrow, Box, Diagram, diagrams
+from qasel.papers import PAPERS, ROOMS
 from qasel.papers.hierarchical_ranking import ROOM, SCHEMES, VARIANTS, recipe
 from qasel.papers.hierarchical_ranking import report as claims
 from qasel.papers.hierarchical_ranking.report import (
@@ -87,6 +88,17 @@ def test_families_have_colours_of_their_own():
     assert len(set(shades.values())) == len(shades)
     assert style.colour("PRI(list), glove.6B.100d") == style.colour("PRI(list)")
     assert style.colour("never heard of") == style.colour("never heard of")
+
+
+@pytest.mark.parametrize("room", [ROOMS[name] for name in PAPERS], ids=lambda room: room.name)
+def test_no_two_systems_of_a_table_have_one_colour(room):
+    frame = comparison(room)
+    frame = frame[frame["runs"] > 0]
+    for name, rows in frame.groupby("table"):
+        if (room.name, name) == ("ap-mpcnn", "table-4"):
+            continue  # one system under 16 settings, each named on the axis
+        shades = {style.family(row): style.colour(row) for row in rows["row"]}
+        assert len(set(shades.values())) == len(shades), name
 
 
 def test_the_mean_goes_as_far_as_every_run():

@@ -33,6 +33,13 @@ NAMED = 8
 FEWER = 5
 SMALLEST, LARGEST = 28.0, 1_500.0
 """Areas of a dot that is one question, and of the largest, which all others shrink with."""
+TUNED: Mapping[str, tuple[str, dict[str, Any]]] = {
+    "nothing: cosine of two vectors": ("sentence encoder (cosine)", {}),
+    "the head alone": ("cross-encoder (list)", {"epochs": 4, "tune": "heads"}),
+    "the head and LoRA": ("cross-encoder (list)", {"epochs": 4, "tune": "lora"}),
+    "all weights": ("cross-encoder (list)", {"epochs": 4}),
+}
+"""What of an encoder is trained → the yardstick and its changed settings."""
 DARK_ORANGE = "#9A6A00"
 """Orange that can be read as text."""
 SHORT = 20
@@ -49,7 +56,7 @@ def figures(runs: pd.DataFrame, note: Callable[[str], None] = print) -> dict[str
     return {
         f"{NAME}-matrix": score_matrix(leaders(part(cells, real))),
         f"{NAME}-cost": quality_cost(tested(part(cells))),
-    }
+    } | ({f"{NAME}-tuning": found} if (found := tuning(runs)) else {})
 
 
 def part(cells: pd.DataFrame, wanted: Collection[str] = PANELS) -> pd.DataFrame:
@@ -111,6 +118,31 @@ def quality_cost(cells: pd.DataFrame) -> HouseFigure:
         axes.set_title(target_name(target))
     note = "filled: clearly better than a cheaper system; bars: 95 % interval, range of seconds"
     figure.supxlabel(note, fontsize=10, color=GREY)
+    return figure
+
+
+@house_style
+def tuning(runs: pd.DataFrame, target: str = "wikiqa/answered") -> HouseFigure | None:
+    """Test MAP against minutes of training, by how much of an encoder is trained (`TUNED`).
+
+    None before each has a run. Bars are the range over seeds.
+    """
+    figure = new_figure(7.0, 4.0)
+    axes = figure.subplots()
+    on_test = runs[(runs["split"] == "test") & (runs["target"] == target)]
+    for trained, (variant, changed) in TUNED.items():
+        found = on_test[(on_test["variant"] == variant) & on_test["changed"].map(changed.__eq__)]
+        if found.empty:
+            return None
+        x, y, seeds = found["seconds"].mean() / 60, found["map"].mean(), len(found)
+        axes.vlines(x, found["map"].min(), found["map"].max(), color=BLUE, alpha=0.4)
+        axes.plot(x, y, "o", color=BLUE)
+        told = f"{trained}\n{y:.3f}" + (f", mean of {seeds} seeds" if seeds > 1 else ", one seed")
+        axes.annotate(told, (x, y), xytext=(8, 0), textcoords="offset points", va="center")
+    axes.margins(x=0.25, y=0.15)
+    axes.set_xlim(left=-1)
+    axes.set(xlabel="minutes to train", ylabel="MAP")
+    axes.set_title(f"What is trained of all-MiniLM-L6-v2, on {target_name(target)}")
     return figure
 
 

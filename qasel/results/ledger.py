@@ -69,7 +69,8 @@ class Row:
     def read(cls, path: Path) -> "Row":
         """Read one row, but for fields of a newer version; raises `QaselError` for another file."""
         try:
-            values = json.loads(path.read_text(encoding="utf-8"))
+            text = path.read_text(encoding="utf-8")
+            values = json.loads(text.replace(", 1 threads)", ", 1 thread)"))  # of older rows
             row = cls(**{key: value for key, value in values.items() if key in _FIELDS})
             missing = _COMMON - row.recipe.keys()
         except (OSError, ValueError, TypeError, AttributeError) as error:

@@ -28,7 +28,8 @@ def describe_device(device: torch.device) -> str:
     """The device in words, for the ledger."""
     if device.type == "cuda":
         return torch.cuda.get_device_name(device)
-    return f"CPU ({platform.machine()}, {torch.get_num_threads()} threads)"
+    threads = torch.get_num_threads()
+    return f"CPU ({platform.machine()}, {threads} thread{'s' if threads > 1 else ''})"
 
 
 def seed_all(*parts: int) -> None:

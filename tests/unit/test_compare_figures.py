@@ -3,11 +3,12 @@ import dataclasses
 import numpy as np
 import pandas as pd
 import pytest
-from ledger_rows import entry, runs_of
+from ledger_rows import entry, ledger_row, runs_of
 
 from qasel.errors import QaselError
 from qasel.figures import compare
 from qasel.figures.compare import FEWER, NAMED, WIDEST, agreement, leaders
+from qasel.papers import ROOMS
 from qasel.results.compare import ADJUSTED, CLEAR, targets, with_tests, worth
 from qasel.results.compare import matrix as side_by_side
 from qasel.results.families import CORRECTIONS, FAMILIES, Family
@@ -46,6 +47,18 @@ def costs(system, mean, seconds, **more):
     """A run with about the same AP for each of thirty questions."""
     values = {str(i): mean + 0.001 * (i % 3) for i in range(30)}
     return entry(system, WIKI, {"map": values}, seconds=seconds, **more)
+
+
+def test_tuning_shows_each_way_once_all_have_a_run():
+    room = ROOMS["yardsticks"]
+    rows = []
+    for trained, (variant, changed) in compare.TUNED.items():
+        assert compare.tuning(runs_of(rows)) is None, f"without {trained}"
+        recipe = room.recipe(variant, "wikiqa").change(**changed)
+        rows.append(ledger_row(recipe, {"map": 0.7}, {"map": 0.7}, {"q": 0.7}, seconds=60.0))
+    (axes,) = compare.tuning(runs_of(rows)).axes
+    assert [text.get_text().split("\n")[0] for text in axes.texts] == [*compare.TUNED]
+    assert {line.get_xdata()[0] for line in axes.get_lines()} == {1.0}  # minutes
 
 
 def test_cost_has_a_panel_per_data_set():

@@ -49,11 +49,11 @@ def costs(system, mean, seconds, **more):
     return entry(system, WIKI, {"map": values}, seconds=seconds, **more)
 
 
-def test_tuning_shows_each_way_once_all_have_a_run():
+def test_tuning_shows_the_ways_that_have_a_run():
     room = ROOMS["yardsticks"]
     rows = []
-    for trained, (variant, changed) in compare.TUNED.items():
-        assert compare.tuning(runs_of(rows)) is None, f"without {trained}"
+    for variant, changed in compare.TUNED.values():
+        assert (compare.tuning(runs_of(rows)) is None) == (len(rows) < 2)
         recipe = room.recipe(variant, "wikiqa").change(**changed)
         rows.append(ledger_row(recipe, {"map": 0.7}, {"map": 0.7}, {"q": 0.7}, seconds=60.0))
     (axes,) = compare.tuning(runs_of(rows)).axes

@@ -77,6 +77,7 @@ def _bar(output: NotebookNode) -> bool:
 def rerun(path: Path) -> None:
     """Execute one notebook and put it in place; `QaselError` for a failing cell or machine path."""
     notebook = nbformat.read(path, as_version=4)
+    os.environ["OMP_NUM_THREADS"] = "1"  # as `make test`: training adds up otherwise with two
     client = NotebookClient(
         notebook,
         timeout=SECONDS_A_CELL,

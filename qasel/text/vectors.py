@@ -162,7 +162,7 @@ def find_vectors(name: str, data_dir: FilePath | None = None) -> Path:
     raise QaselError(
         f"word vectors {name!r} not found; get them with `qasel data fetch {name}`, "
         f"or set QASEL_DATA to a folder that has them under vectors/{misnamed()}; "
-        "to try things out, `--set vectors=sample` takes the bundled ones, of 6,700 words"
+        "to try things out, `--set vectors=sample` takes the few thousand words that are bundled"
     )
 
 

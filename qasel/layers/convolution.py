@@ -26,8 +26,16 @@ _BLOCK = 16  # sentences, or channels, whose data stay in the cache while the ot
 
 
 def take_torchs_threads() -> None:
-    """Let parallel loops that this thread calls have as many threads as PyTorch has."""
-    set_num_threads(min(torch.get_num_threads(), config.NUMBA_NUM_THREADS))
+    """Let parallel loops that this thread calls have as many threads as PyTorch has.
+
+    The first parallel loop of a process starts numba's threads. Where those are OpenMP's, as
+    PyTorch's are, numba then sets the number of both to that of the CPUs, whatever the user asked
+    for. So PyTorch's is set back.
+    """
+    threads = torch.get_num_threads()
+    set_num_threads(min(threads, config.NUMBA_NUM_THREADS))
+    if torch.get_num_threads() != threads:
+        torch.set_num_threads(threads)
 
 
 class MaxOverTime(nn.Module):

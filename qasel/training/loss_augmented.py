@@ -22,6 +22,7 @@ import numpy as np
 from numba import njit, prange
 
 from qasel.errors import QaselError
+from qasel.layers.convolution import take_torchs_threads
 
 
 @njit(cache=True)
@@ -211,6 +212,7 @@ def structured_hinge(
     The structured hinge loss that bounds 1 − AP from above, with C = 1 and harmonic weights.
     Arguments as in `position_weights`.
     """
+    take_torchs_threads()
     violating, losses = position_weights(scores, positive, first, EXACT, False)
     correct, _ = position_weights(scores, positive, first, CORRECT, False)
     gradient = violating - correct

@@ -1,5 +1,9 @@
 """The unpadded convolution against a slow, obvious one."""
 
+import os
+import subprocess
+import sys
+
 import pytest
 import torch
 from torch.nn import functional as F
@@ -69,3 +73,17 @@ def test_a_sentence_alone_scores_as_among_others(case):
     start = int(length[:4].sum())
     alone = layer(words[start : start + 30], length[4:5])
     torch.testing.assert_close(alone, whole[4:5])
+
+
+LOOPS = """
+import torch
+from qasel.layers.convolution import MaxOverTime
+MaxOverTime(2, 1, (1,), wide=True)(torch.ones(1, 2), torch.tensor([1]))
+print(torch.get_num_threads())
+"""
+
+
+def test_compiled_loops_leave_pytorch_the_threads_that_were_asked_for():
+    asked = os.environ | {"OMP_NUM_THREADS": "1", "NUMBA_NUM_THREADS": "2"}
+    told = subprocess.run([sys.executable, "-c", LOOPS], env=asked, capture_output=True, text=True)
+    assert told.stdout == "1\n", told.stderr

@@ -24,6 +24,7 @@ from sklearn.svm import SVC
 
 from qasel.datasets.base import Question, Split
 from qasel.errors import QaselError
+from qasel.layers.convolution import take_torchs_threads
 from qasel.training.loss_augmented import (
     CORRECT,
     PAIRS,
@@ -235,6 +236,7 @@ def large_margin(train: Lists, dev_map: DevMap, *, search: str, C: float) -> Lea
 
     def psi(scores: np.ndarray, kind: int) -> tuple[np.ndarray, float]:
         """Features `[d]` and loss of the rankings that a search finds, means over lists."""
+        take_torchs_threads()
         if kind == PAIRS:
             found, losses = yue_rankings(scores, train.positive, train.first)
         else:

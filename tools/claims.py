@@ -42,8 +42,16 @@ def claims(notebook: NotebookNode) -> Iterator[tuple[int, str, dict[str, str]]]:
             continue
         told = " ".join(texts(cell))
         values: dict[str, str] = {}
-        for node in ast.walk(ast.parse(cell.source)):
-            if isinstance(node, ast.JoinedStr):
+        source = ast.parse(cell.source)
+        # A piece that a generator repeats has no words around it to be found by.
+        repeated = {
+            piece
+            for node in ast.walk(source)
+            if isinstance(node, ast.GeneratorExp)
+            for piece in ast.walk(node)
+        }
+        for node in ast.walk(source):
+            if isinstance(node, ast.JoinedStr) and node not in repeated:
                 values |= filled(node, told)
         if not values:
             raise QaselError(f"cell {number}: no number of its text is found in its output")

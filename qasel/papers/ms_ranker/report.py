@@ -95,6 +95,8 @@ def agent(recipe: MSRankerRecipe) -> Diagram:
 
 STARTS = DATA / "attention-starts.csv"
 """What `tools/attention_starts.py` writes."""
+BY_ANSWERS = DATA / "evidence-by-answers.csv"
+"""What `tools/evidence_by_answers.py` writes."""
 
 TABLES = {
     "table-2": "Table 2: MS-Ranker, paper against ours",

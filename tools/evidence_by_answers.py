@@ -1,0 +1,55 @@
+"""Where does evidence help? `python tools/evidence_by_answers.py`.
+
+Evidence links right candidates, so a question with one of them has nothing to link. This parts the
+test questions by it, takes their scores from the ledger, and writes data/evidence-by-answers.csv:
+the MAP of MS-Ranker, and how far it is ahead of systems without evidence, with 95 % intervals over
+questions and seeds.
+"""
+
+import pandas as pd
+
+from qasel import load_dataset
+from qasel.evaluation import hierarchical_bootstrap
+from qasel.papers.ms_ranker import ROOM
+from qasel.papers.ms_ranker.recipes import MAIN, PRE_RANKER
+from qasel.papers.ms_ranker.report import BY_ANSWERS, DATASETS
+from qasel.results.runs import read_runs, shown
+
+if __name__ == "__main__":
+    runs = read_runs([ROOM])
+    rows = []
+    for dataset, data in DATASETS.items():
+        test = load_dataset(dataset).test
+        for other in ("w/o Evidence", PRE_RANKER):
+            systems = shown(ROOM, dataset, MAIN, other, runs=runs)
+            if len(systems) < 2:
+                continue
+            for several in (False, True):
+                asked = [q.id for q in test if (q.labels.sum() > 1) == several]
+                seeds = set.intersection(*(set(lines["seed"]) for lines in systems.values()))
+                first, second = (
+                    [
+                        {question: values["map"][question] for question in asked}
+                        for seed, values in zip(lines["seed"], lines["values"], strict=True)
+                        if seed in seeds
+                    ]
+                    for lines in systems.values()
+                )
+                told = hierarchical_bootstrap(first, second)
+                rows.append(
+                    {
+                        "data": data,
+                        "relevant candidates": "several" if several else "at most one",
+                        "questions": len(asked),
+                        "share of questions": len(asked) / len(test),
+                        f"{MAIN} over": other,
+                        f"MAP of {MAIN}": hierarchical_bootstrap(first).difference,
+                        "difference": told.difference,
+                        "low": told.low,
+                        "high": told.high,
+                        "seeds": len(seeds),
+                    }
+                )
+    frame = pd.DataFrame(rows)
+    frame.to_csv(BY_ANSWERS, index=False, float_format="%.4f", lineterminator="\n")
+    print(frame.round(3).to_string(index=False))

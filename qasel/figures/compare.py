@@ -12,7 +12,17 @@ from matplotlib.lines import Line2D
 from qasel.errors import QaselError
 from qasel.evaluation.measures import NAMES
 from qasel.figures.charts import DOT, name_rows
-from qasel.figures.style import BLUE, GREY, ORANGE, PALE, HouseFigure, house_style, new_figure
+from qasel.figures.style import (
+    BLUE,
+    GREY,
+    ORANGE,
+    PALE,
+    VERMILLION,
+    HouseFigure,
+    house_style,
+    new_figure,
+)
+from qasel.locations import DATA
 from qasel.results.compare import ADJUSTED, ALPHA, CLEAR, entries, matrix, systems, targets
 from qasel.results.compare import with_tests as tested
 from qasel.results.matrix_text import interval, worth_its_cost
@@ -33,13 +43,22 @@ NAMED = 8
 FEWER = 5
 SMALLEST, LARGEST = 28.0, 1_500.0
 """Areas of a dot that is one question, and of the largest, which all others shrink with."""
-TUNED: Mapping[str, tuple[str, dict[str, Any]]] = {
-    "nothing: cosine of two vectors": ("sentence encoder (cosine)", {}),
-    "the head alone": ("cross-encoder (list)", {"epochs": 4, "tune": "heads"}),
-    "the head and LoRA": ("cross-encoder (list)", {"epochs": 4, "tune": "lora"}),
-    "all weights": ("cross-encoder (list)", {"epochs": 4}),
+NOTHING = "nothing: cosine of two vectors"
+ENCODERS = {"MiniLM": "all-MiniLM-L6-v2", "MPNet": "sentence-transformers/all-mpnet-base-v2"}
+"""Encoder as figures have it → its name."""
+SHADES = {"MiniLM": BLUE, "MPNet": VERMILLION}
+_LARGER = {"encoder": ENCODERS["MPNet"]}
+TUNED: Mapping[tuple[str, str], tuple[str, dict[str, Any]]] = {
+    ("MiniLM", NOTHING): ("sentence encoder (cosine)", {}),
+    ("MiniLM", "the head alone"): ("cross-encoder (list)", {"epochs": 4, "tune": "heads"}),
+    ("MiniLM", "the head and LoRA"): ("cross-encoder (list)", {"epochs": 4, "tune": "lora"}),
+    ("MiniLM", "all weights"): ("cross-encoder (list)", {"epochs": 4}),
+    ("MPNet", NOTHING): ("sentence encoder (cosine)", _LARGER),
+    ("MPNet", "all weights"): ("cross-encoder (list)", _LARGER),
 }
-"""What of an encoder is trained → the yardstick and its changed settings."""
+"""Encoder, and what of it is trained → the yardstick and its changed settings."""
+COSTS = DATA / "tuning-cost.csv"
+"""What `tools/tuning_cost.py` writes: what an epoch of each of `TUNED` costs."""
 DARK_ORANGE = "#9A6A00"
 """Orange that can be read as text."""
 SHORT = 20
@@ -123,28 +142,34 @@ def quality_cost(cells: pd.DataFrame) -> HouseFigure:
 
 @house_style
 def tuning(runs: pd.DataFrame, target: str = "wikiqa/answered") -> HouseFigure | None:
-    """Test MAP against minutes of training, by how much of an encoder is trained (`TUNED`).
+    """Test MAP against minutes of training, by encoder and what of it is trained (`TUNED`).
 
-    Those without a run are left out; None where no two have one. Bars are the range over seeds.
+    The minutes are those of `COSTS` for as many epochs as the run had. What has no run, or no
+    cost, is left out; None where fewer than two are left. Bars are the range over seeds.
     """
-    figure = new_figure(7.0, 4.0)
+    costs = pd.read_csv(COSTS).set_index(["encoder", "trained"])
+    figure = new_figure(8.0, 4.5)
     axes = figure.subplots()
     on_test = runs[(runs["split"] == "test") & (runs["target"] == target)]
-    for trained, (variant, changed) in TUNED.items():
+    for (encoder, trained), (variant, changed) in TUNED.items():
         found = on_test[(on_test["variant"] == variant) & on_test["changed"].map(changed.__eq__)]
-        if found.empty:
+        if found.empty or (encoder, trained) not in costs.index:
             continue
-        x, y, seeds = found["seconds"].mean() / 60, found["map"].mean(), len(found)
-        axes.vlines(x, found["map"].min(), found["map"].max(), color=BLUE, alpha=0.4)
-        axes.plot(x, y, "o", color=BLUE)
-        told = f"{trained}\n{y:.3f}" + (f", {seeds} seeds" if seeds > 1 else "")
-        axes.annotate(told, (x, y), xytext=(8, 0), textcoords="offset points", va="center")
+        cost = costs.loc[(encoder, trained)]
+        x = cost["minutes an epoch"] * found["recipe"].iloc[0].get("epochs", 0)
+        y, seeds, shade = found["map"].mean(), len(found), SHADES[encoder]
+        axes.vlines(x, found["map"].min(), found["map"].max(), color=shade, alpha=0.4)
+        axes.plot(x, y, "o", color=shade)
+        told = f"{encoder}: {trained}\n{y:.3f}" + (f" ({seeds} seeds)" if seeds > 1 else "")
+        told += f", {cost['peak GiB']:.1f} GiB"
+        place: dict[str, Any] = {"xytext": (8, 0), "textcoords": "offset points", "va": "center"}
+        axes.annotate(told, (x, y), **place, color=shade)
     if len(axes.texts) < 2:
         return None
-    axes.margins(x=0.6, y=0.15)
+    axes.margins(x=0.5, y=0.15)
     axes.set_xlim(left=-1)
-    axes.set(xlabel="minutes to train", ylabel="MAP")
-    axes.set_title(f"What is trained of all-MiniLM-L6-v2, on {target_name(target)}")
+    axes.set(xlabel="minutes of one CPU core to train", ylabel="MAP")
+    axes.set_title(f"What of an encoder is trained, on {target_name(target)}: quality and cost")
     return figure
 
 

@@ -49,16 +49,23 @@ def costs(system, mean, seconds, **more):
     return entry(system, WIKI, {"map": values}, seconds=seconds, **more)
 
 
-def test_tuning_shows_the_ways_that_have_a_run():
+def test_tuning_shows_the_ways_that_have_a_run_and_a_cost(tmp_path, monkeypatch):
     room = ROOMS["yardsticks"]
+    costs = [f"{encoder},{trained},0,5,2.4" for encoder, trained in compare.TUNED][:-1]
+    path = tmp_path / "costs.csv"
+    path.write_text("\n".join(["encoder,trained,weights,minutes an epoch,peak GiB", *costs]))
+    monkeypatch.setattr(compare, "COSTS", path)
     rows = []
     for variant, changed in compare.TUNED.values():
         assert (compare.tuning(runs_of(rows)) is None) == (len(rows) < 2)
         recipe = room.recipe(variant, "wikiqa").change(**changed)
-        rows.append(ledger_row(recipe, {"map": 0.7}, {"map": 0.7}, {"q": 0.7}, seconds=60.0))
+        rows.append(ledger_row(recipe, {"map": 0.7}, {"map": 0.7}, {"q": 0.7}))
     (axes,) = compare.tuning(runs_of(rows)).axes
-    assert [text.get_text().split("\n")[0] for text in axes.texts] == [*compare.TUNED]
-    assert {line.get_xdata()[0] for line in axes.get_lines()} == {1.0}  # minutes
+    told = [text.get_text() for text in axes.texts]
+    ways = [f"{encoder}: {trained}" for encoder, trained in compare.TUNED]
+    assert [text.split("\n")[0] for text in told] == ways[:-1]
+    assert told[-2].endswith("0.700, 2.4 GiB")
+    assert {line.get_xdata()[0] for line in axes.get_lines()} == {0, 20}  # four epochs
 
 
 def test_cost_has_a_panel_per_data_set():

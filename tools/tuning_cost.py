@@ -1,0 +1,77 @@
+"""What each way to tune the cross-encoder costs: `python tools/tuning_cost.py`.
+
+For each way and encoder a process of its own makes a few training steps on WikiQA, by one thread.
+Its processor time and its peak memory are written to data/tuning-cost.csv, which the figure
+`compare-tuning` reads. The larger encoder is skipped where it is not found (tools/mpnet.py).
+"""
+
+import argparse
+import json
+import resource
+import subprocess
+import sys
+import time
+
+import pandas as pd
+import torch
+
+from qasel import load_dataset
+from qasel.figures.compare import COSTS, ENCODERS, NOTHING, TUNED
+from qasel.onednn import by_onednn
+from qasel.papers.yardsticks import ranker, recipe
+from qasel.text import Vectors
+
+STEPS = 2
+
+
+def measured(encoder: str, trained: str) -> dict[str, float]:
+    """Weights that are trained, minutes of an epoch, and peak GiB of this process."""
+    torch.set_num_threads(1)
+    data = load_dataset("wikiqa")
+    variant, changed = TUNED[encoder, trained]
+    chosen = recipe(variant, "wikiqa", vectors=ENCODERS[encoder]).change(**changed)
+    system = ranker(chosen, Vectors.empty(""), torch.device("cpu"))
+    system.prepare(data.train, data.dev)
+    seconds = 0.0
+    if trained == NOTHING:
+        system.rank(data.dev)
+    else:
+        optimizer = system.optimizer()
+        system.network.train()
+        shuffle = torch.Generator().manual_seed(0)
+        batches = system.training_data(data.train).batches(chosen.batch, shuffle)
+        with by_onednn():
+            for step in range(STEPS + 1):
+                if step == 1:  # the first one warms up
+                    started = time.process_time()
+                optimizer.zero_grad()
+                system.losses(next(batches))["loss"].backward()
+                optimizer.step()
+        seconds = (time.process_time() - started) / STEPS * len(data.train) / chosen.batch
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    weights = [w.numel() for w in system.network.parameters() if w.requires_grad]
+    return {
+        "weights": 0 if trained == NOTHING else sum(weights),
+        "minutes an epoch": seconds / 60,
+        "peak GiB": peak / (2**30 if sys.platform == "darwin" else 2**20),
+    }
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--one", nargs=2, metavar=("ENCODER", "TRAINED"), help="this one only")
+    if one := parser.parse_args().one:
+        print(json.dumps(measured(*one)))
+        sys.exit()
+    rows = []
+    for encoder, trained in TUNED:
+        command = [sys.executable, __file__, "--one", encoder, trained]
+        done = subprocess.run(command, capture_output=True, text=True)
+        if done.returncode:
+            print(f"{encoder}, {trained}: {done.stderr.splitlines()[-1]}", file=sys.stderr)
+            continue
+        told = json.loads(done.stdout.splitlines()[-1])
+        rows.append({"encoder": encoder, "trained": trained} | told)
+        print(rows[-1], flush=True)
+    frame = pd.DataFrame(rows)
+    frame.to_csv(COSTS, index=False, float_format="%.4g", lineterminator="\n")

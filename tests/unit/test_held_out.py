@@ -103,3 +103,10 @@ def test_the_difference_is_told_over_questions_and_over_runs():
     assert (name, runs, score) == ("CA(list), k_max=5", "3", "0.5667")  # (0.7 + 0.7 + 0.3) / 3
     # Differences of the two runs: 0.2 and 0.1; t(1) = 12.706, deviation 0.0707.
     assert (difference, over_runs, ahead) == ("+0.1500", "-0.4853 to +0.7853", "2 of 2")
+
+
+def test_some_questions_alone_may_count():
+    rows = [row("", 0, a=0.5, b=0.5, c=0.0), row("k_max=5", 0, a=0.7, b=0.5, c=1.0)]
+    first, second = TOOL["table"](TOOL["only"](rows, {"a", "b"})).splitlines()[2:]
+    assert first.startswith("| CA(list) | 1 | 0.5000")
+    assert second.startswith("| CA(list), k_max=5 | 1 | 0.6000 | +0.1000")

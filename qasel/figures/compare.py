@@ -148,7 +148,7 @@ def tuning(runs: pd.DataFrame, target: str = "wikiqa/answered") -> HouseFigure |
     cost, is left out; None where fewer than two are left. Bars are the range over seeds.
     """
     costs = pd.read_csv(COSTS).set_index(["encoder", "trained"])
-    figure = new_figure(8.0, 4.5)
+    figure = new_figure(8.0, 5.6)
     axes = figure.subplots()
     on_test = runs[(runs["split"] == "test") & (runs["target"] == target)]
     for (encoder, trained), (variant, changed) in TUNED.items():
@@ -169,7 +169,7 @@ def tuning(runs: pd.DataFrame, target: str = "wikiqa/answered") -> HouseFigure |
     axes.margins(x=0.5, y=0.15)
     axes.set_xlim(left=-1)
     axes.set(xlabel="minutes of one CPU core to train", ylabel="MAP")
-    axes.set_title(f"What of an encoder is trained, on {target_name(target)}: quality and cost")
+    axes.set_title(f"What is trained: quality and cost on {target_name(target)}")
     return figure
 
 

@@ -64,7 +64,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (MemoryError, RuntimeError) as error:
         # PyTorch's error has a class of its own only for a GPU's memory.
         text = str(error).lower()
-        if not isinstance(error, MemoryError) and not ("memory" in text and "alloc" in text):
+        signs = ("out of memory", "alloc_failed", "allocate memory")
+        if not isinstance(error, MemoryError) and not any(sign in text for sign in signs):
             raise
         message = (
             "memory is short; make room, or choose settings that need less, such as a smaller "

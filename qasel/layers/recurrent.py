@@ -26,8 +26,12 @@ def bidirectional(
     `words` are `[S, L, size]`, `length` `[S]` the numbers of words, each at least 1. `network` is
     bidirectional, with biases and without projections; it has its dropout between layers.
     """
-    packed = pack_padded_sequence(words, length.cpu(), batch_first=True, enforce_sorted=False)
-    data = _top_layer(network, packed) if words.device.type == "cpu" else network(packed)[0].data
+    # Under autocast, cuDNN's layers would take float16 (not bfloat16), which needs a scaled loss.
+    with torch.autocast(words.device.type, enabled=False):
+        words = words.to(network.all_weights[0][0].dtype)
+        packed = pack_padded_sequence(words, length.cpu(), batch_first=True, enforce_sorted=False)
+        on_cpu = words.device.type == "cpu"
+        data = _top_layer(network, packed) if on_cpu else network(packed)[0].data
     states, _ = pad_packed_sequence(
         packed._replace(data=data), batch_first=True, total_length=words.shape[1]
     )

@@ -297,15 +297,17 @@ def _on_fewer(lines: pd.DataFrame) -> Iterable[pd.DataFrame]:
     for target, same in lines.groupby("target", sort=False):
         dataset, _, protocol = str(target).rpartition("/")
         known = COLLECTIONS.get(dataset)
-        wider = (known.wider if known else WIDER_OF_OWN).get(protocol, ())
-        wide = lines.assign(under=protocols)
-        wide = wide[(wide["dataset"] == dataset) & protocols.isin(wider)]
         asked = {q for values in same["values"] for scores in values.values() for q in scores}
-        cut = [
-            {m: {q: x for q, x in scores.items() if q in asked} for m, scores in values.items()}
-            for values in wide["values"]
-        ]
-        yield wide.assign(values=cut, target=target)
+        taken = set(same["system"])  # a system's runs on the nearest target count, and no others
+        for under in (known.wider if known else WIDER_OF_OWN).get(protocol, ()):
+            of_it = (lines["dataset"] == dataset) & (protocols == under)
+            wide = lines[of_it & ~lines["system"].isin(taken)]
+            taken |= set(wide["system"])
+            cut = [
+                {m: {q: x for q, x in scores.items() if q in asked} for m, scores in values.items()}
+                for values in wide["values"]
+            ]
+            yield wide.assign(under=under, values=cut, target=target)
 
 
 def chosen(

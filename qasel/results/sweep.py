@@ -149,6 +149,8 @@ def _recipes(path: Path, rooms: Rooms, loader: _Loader, node: "yaml.Node | None"
     if not isinstance(node, yaml.MappingNode):
         raise QaselError(f"{path}, line {line}: expected a grid, a mapping with {names}")
     values = loader.construct_document(node)
+    if strange := [key for key in values if not isinstance(key, str)]:
+        raise QaselError(f"{path}, line {line}: unknown field {strange[0]!r}; a grid has {names}")
     for key in ("set", "over"):
         if isinstance(values.get(key), dict):
             values[key] = {name: _literals(value) for name, value in values[key].items()}

@@ -178,6 +178,7 @@ class _State:
         network: dict[str, Tensor] = {}
         moments: dict[int, dict[str, Tensor]] = defaultdict(dict)
         self.epochs, self.best, self.mean = values["epochs"], {}, {}
+        place = next(self.network.parameters()).device
         parts = {"network": network, "best": self.best, "mean": self.mean}
         for key, tensor in tensors.items():
             part, _, name = key.partition(".")
@@ -185,7 +186,7 @@ class _State:
                 parameter, _, name = name.partition(".")
                 moments[int(parameter)][name] = tensor
             else:
-                parts[part][name] = tensor
+                parts[part][name] = tensor.to(place)
         self.network.load_state_dict(network)
         self.optimizer.load_state_dict({**self.optimizer.state_dict(), "state": dict(moments)})
 

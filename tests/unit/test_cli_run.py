@@ -148,7 +148,14 @@ def test_a_run_that_cannot_start_leaves_nothing_behind(capsys, tmp_path, monkeyp
 
 
 @pytest.mark.parametrize(
-    "error", [MemoryError(), RuntimeError("CUDA out of memory. Tried to allocate 2 GiB")]
+    "error",
+    [
+        MemoryError(),
+        RuntimeError("CUDA out of memory. Tried to allocate 2 GiB"),
+        RuntimeError("CUDA error: out of memory"),
+        RuntimeError("CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`"),
+        RuntimeError("DefaultCPUAllocator: can't allocate memory: you tried to allocate 9 bytes"),
+    ],
 )
 def test_short_memory_is_told_in_a_line(error, capsys, monkeypatch):
     def full(*arguments, **more):

@@ -94,6 +94,7 @@ def test_a_file_holds_one_grid_or_several(tmp_path):
         ("just words", 1, ["expected a grid"]),
         ("- paper: ms-ranker\n- 3", 2, ["expected a grid"]),
         ("seeds: 1", 1, ["paper"]),
+        ("1: 2", 1, ["unknown field 1", "a grid has paper, variant"]),
         ("paper: ms-ranker\nvariants: all", 2, ["variants", "a grid has paper, variant"]),
         ("paper: ms-ranker\npaper: ms-ranker", 2, ["'paper' a second time"]),
         ("paper: ms-ranker\nseeds: [0, true]", 2, ["seeds", "valid integer"]),

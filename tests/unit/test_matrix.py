@@ -323,6 +323,17 @@ def test_a_run_counts_on_fewer_questions_too():
     assert names(*more) == [("DCA", "wikiqa/answered")] * 2
 
 
+def test_a_run_of_the_target_itself_goes_before_one_cut_to_it():
+    wide = row(hierarchical_ranking, "DCA", "./own")
+    wide.per_question["test"]["map"] = {"q1": 0.2, "q2": 1.0}
+    itself = row(hierarchical_ranking, "DCA", "./own", protocol="mixed")
+    other = row(hierarchical_ranking, "CA(list)", "./own")
+    cells = matrix(entries(runs_of([wide, itself, other])))
+    mixed = cells.loc["./own/mixed"]
+    assert (mixed.loc["DCA", "runs"], mixed.loc["DCA", "under"]) == (1, "")
+    assert mixed.loc["CA(list)", "under"] == "answered"
+
+
 def test_a_later_test_is_a_target_of_its_own():
     first = row(question_relevancy, "STL-MLP", "semeval-cqa")
     first.per_question["test-2017"] = {"map": {"q9": 0.25}}

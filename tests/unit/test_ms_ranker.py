@@ -12,6 +12,7 @@ from torch.nn import functional as F
 from qasel.datasets import load_dataset
 from qasel.datasets.base import Candidate, Question, Split
 from qasel.errors import QaselError
+from qasel.evaluation import Run
 from qasel.papers.ms_ranker import MSRanker, PreRanking, load, ranker, recipe
 from qasel.papers.ms_ranker import lesson as teaching
 from qasel.papers.ms_ranker.model import (
@@ -23,7 +24,7 @@ from qasel.papers.ms_ranker.model import (
     prefix_precisions,
     rewards,
 )
-from qasel.papers.ms_ranker.ranker import CollapseWarning, advantages
+from qasel.papers.ms_ranker.ranker import CollapseWarning, advantages, calibration
 from qasel.papers.ms_ranker.recipes import ABLATIONS, MAIN, PRE_RANKER
 from qasel.text import Vectors, Vocabulary, load_vectors
 from qasel.text.encoders import load_encoder
@@ -316,6 +317,17 @@ def test_a_pre_ranker_of_other_data_is_refused(sample, tmp_path):
     make(vectors).fit(fewer, data.dev, tmp_path / "one")
     with pytest.raises(QaselError, match="learns from other data or word vectors"):
         make(vectors, threshold=0.4).fit(data.train, data.dev, tmp_path / "other")
+
+
+def test_labels_that_cannot_tell_leave_the_log_odds_as_they_are():
+    def fitted(labels):
+        candidates = [Candidate(str(i), "text", label, i) for i, label in enumerate(labels)]
+        run = Run({"q": {str(i): float(i) for i in range(len(labels))}})
+        return calibration(run, Split("dev", [Question("q", "text", tuple(candidates))]))
+
+    assert fitted([1, 1, 1]) == fitted([0, 0, 0]) == fitted([1, 1, 0, 1, 0, 0]) == (1.0, 0.0)
+    slope, intercept = fitted([0, 0, 1, 0, 1, 1])
+    assert slope > 0 > intercept
 
 
 def test_interrupted_training_resumes_to_the_same_scores(sample, tmp_path):

@@ -20,7 +20,7 @@ from qasel.papers.hierarchical_ranking import HierarchicalRanker, recipe
 from qasel.results.ledger import Row, code_revision, read_ledger
 from qasel.text import load_vectors
 from qasel.training import checkpoint, resolve_device
-from qasel.training.trainer import KEEP, copied
+from qasel.training.trainer import KEEP, _State, copied
 
 TINY = {"hidden": 8, "channels": 4, "epochs": 3, "batch": 20}
 CPU = torch.device("cpu")
@@ -109,6 +109,18 @@ def test_interrupted_training_resumes_to_the_same_scores(data, vectors, tmp_path
         return [{k: v for k, v in row.items() if k != "seconds"} for row in h.epochs]
 
     assert losses(history) == losses(expected)
+
+
+@pytest.mark.filterwarnings("ignore:.*copying from a non-meta parameter")
+def test_weights_read_from_a_file_lie_where_the_network_is(tmp_path):
+    def state(device):
+        network = torch.nn.Linear(2, 1, device=device)
+        return _State(network, torch.optim.Adam(network.parameters()), tmp_path / "last", "")
+
+    state("cpu").add({"dev_map": 0.5})
+    read = state("meta")  # stands for a GPU: a tensor there and one on the CPU do not mix
+    for kept in (read.best, read.mean):
+        assert {weight.device.type for weight in kept.values()} == {"meta"}
 
 
 def test_a_folder_of_other_data_or_vectors_is_refused(data, vectors, tmp_path):

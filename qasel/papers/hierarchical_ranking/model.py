@@ -82,11 +82,17 @@ class CompareAggregate(nn.Module):
         real_question = tile.real_question[tile.question_of]
         return compared_question[real_question], compared_answer[tile.real_answer]
 
+    def _compare(self, *parts: Tensor) -> tuple[Tensor, Tensor]:
+        return self.compare(Tile(*parts))
+
     def features(self, batch: Batch) -> Tensor:
         """Matching vectors r = [r^q; r^a] of each head, `[pairs, H, 2·K·c]` (equation 5)."""
         large = torch.is_grad_enabled() and len(batch.slot) > RECOMPUTE
+        # As tensors, among which `checkpoint` finds the GPU whose random state (dropout) it keeps.
         compared = [
-            checkpoint(self.compare, tile, use_reentrant=False) if large else self.compare(tile)
+            checkpoint(self._compare, *vars(tile).values(), use_reentrant=False)
+            if large
+            else self.compare(tile)
             for tile in batch.tiles
         ]
         questions, answers = zip(*compared, strict=True)

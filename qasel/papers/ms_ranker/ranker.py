@@ -208,10 +208,10 @@ class MSRanker(NeuralRanker):
         return Schedule(r.epochs, r.patience, r.batch, r.seed, r.decay, keep=r.keep)
 
     def save(self, folder: Path) -> None:
-        """Write both networks."""
-        super().save(folder)
+        """Write both networks, the agent last."""
         if self.first:
             self.first.save(Path(folder) / BEFORE)
+        super().save(folder)
 
     @classmethod
     def load(cls, folder: Path, vectors: Vectors, device: torch.device | str) -> Self:
@@ -224,12 +224,16 @@ class MSRanker(NeuralRanker):
 def calibration(run: Run, split: Split) -> tuple[float, float]:
     """Slope and intercept after which a run's log odds are those of being right (Platt 1999).
 
-    The list loss fixes the order of log odds, not their level, and a threshold needs that.
+    The list loss fixes the order of log odds, not their level, and a threshold needs that. They
+    stay as they are (1 and 0) where labels cannot tell: all alike, or the order is upside down.
     """
     odds = [[run.scores[question.id][c.id]] for question in split for c in question.candidates]
     labels = np.concatenate([question.labels for question in split])
+    if len(np.unique(labels)) < 2:
+        return 1.0, 0.0
     fitted = LogisticRegression(C=np.inf).fit(odds, labels)
-    return float(fitted.coef_[0, 0]), float(fitted.intercept_[0])
+    slope, intercept = float(fitted.coef_[0, 0]), float(fitted.intercept_[0])
+    return (slope, intercept) if slope > 0 else (1.0, 0.0)
 
 
 def advantages(earned: Tensor, credit: str) -> Tensor:

@@ -135,7 +135,10 @@ def quality_cost(cells: pd.DataFrame) -> HouseFigure:
         _panel(axes, cells.loc[target].dropna(subset="seconds"))
         axes.set(xlabel="seconds to train", ylabel=NAMES[cells["measure"].iloc[0]])
         axes.set_title(target_name(target))
-    note = "filled: clearly better than a cheaper system; bars: 95 % interval, range of seconds"
+    note = (
+        "numbered: clearly better than the most cheaper systems; filled: than any; "
+        "bars: 95 % interval, range of seconds"
+    )
     figure.supxlabel(note, fontsize=10, color=GREY)
     return figure
 
@@ -211,7 +214,8 @@ def _panel(axes: Axes, column: pd.DataFrame) -> None:
     axes.set_xticks([0, *decades], ["0", *(f"{x:,.0f}" for x in decades)])
     axes.minorticks_off()
     below: dict[str, Any] = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.2), "ncols": 2}
-    axes.legend(**below, fontsize=8.5, handlelength=1, columnspacing=1)
+    if named:
+        axes.legend(**below, fontsize=8.5, handlelength=1, columnspacing=1)
 
 
 def worth_naming(column: pd.DataFrame) -> list[str]:
@@ -222,7 +226,8 @@ def worth_naming(column: pd.DataFrame) -> list[str]:
     table = worth_its_cost(column).assign(seconds=column["seconds"])
     if len(column) <= NAMED:
         return list(column.index)
-    first = table.sort_values(["beaten", "seconds"], ascending=[False, True]).head(FEWER)
+    clear = table[table["beaten"] > 0]
+    first = clear.sort_values(["beaten", "seconds"], ascending=[False, True]).head(FEWER)
     return [system for system in column.index if system in first.index]
 
 

@@ -167,7 +167,7 @@ def architecture() -> HouseFigure:
         {" ": network(recipe(MAIN, DATASET))},
         unit=1.1,
         title="AP-MPCNN",
-        note="n words of the question, m of the answer, d numbers a word vector; "
+        note="n words of the question, m of the answer, d numbers per word vector; "
         "orange: has weights to learn, blue: computed without any",
     )
 

@@ -244,7 +244,7 @@ def architecture(dataset: str = "wikiqa") -> HouseFigure:
         {" ": backbone(recipe(dataset=dataset))},
         unit=1.15,
         title="Compare-aggregate backbone",
-        note="n words of the question, m of the answer, d numbers a word vector; "
+        note="n words of the question, m of the answer, d numbers per word vector; "
         "blue: shared by all heads, orange: each head has its own",
     )
 

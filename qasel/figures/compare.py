@@ -50,8 +50,14 @@ SHADES = {"MiniLM": BLUE, "MPNet": VERMILLION}
 _LARGER = {"encoder": ENCODERS["MPNet"]}
 TUNED: Mapping[tuple[str, str], tuple[str, dict[str, Any]]] = {
     ("MiniLM", NOTHING): ("sentence encoder (cosine)", {}),
-    ("MiniLM", "the head alone"): ("cross-encoder (list)", {"epochs": 4, "tune": "heads"}),
-    ("MiniLM", "the head and LoRA"): ("cross-encoder (list)", {"epochs": 4, "tune": "lora"}),
+    ("MiniLM", "the head alone"): (
+        "cross-encoder (list)",
+        {"epochs": 4, "tune": "heads", "learning_rate": 1e-3},
+    ),
+    ("MiniLM", "the head and LoRA"): (
+        "cross-encoder (list)",
+        {"epochs": 4, "tune": "lora", "learning_rate": 3e-4},
+    ),
     ("MiniLM", "all weights"): ("cross-encoder (list)", {"epochs": 4}),
     ("MPNet", NOTHING): ("sentence encoder (cosine)", _LARGER),
     ("MPNet", "all weights"): ("cross-encoder (list)", _LARGER),

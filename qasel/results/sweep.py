@@ -45,7 +45,7 @@ try:
     from distributed.system import MEMORY_LIMIT
 except ImportError as error:
     raise QaselError(
-        "a sweep needs dask.distributed and PyYAML; install them with `pip install 'qasel[sweep]'`"
+        "a sweep needs dask.distributed; install it with `pip install 'qasel[sweep]'`"
     ) from error
 
 # What it says of workers that come and go is no news to a reader: the runs' fate is told.

@@ -157,7 +157,7 @@ def tuning(runs: pd.DataFrame, target: str = "wikiqa/answered") -> HouseFigure |
     cost, is left out; None where fewer than two are left. Bars are the range over seeds.
     """
     costs = pd.read_csv(COSTS).set_index(["encoder", "trained"])
-    figure = new_figure(8.0, 5.6)
+    figure = new_figure(9.5, 5.6)
     axes = figure.subplots()
     on_test = runs[(runs["split"] == "test") & (runs["target"] == target)]
     for (encoder, trained), (variant, changed) in TUNED.items():
@@ -168,15 +168,18 @@ def tuning(runs: pd.DataFrame, target: str = "wikiqa/answered") -> HouseFigure |
         x = cost["minutes an epoch"] * found["recipe"].iloc[0].get("epochs", 0)
         y, seeds, shade = found["map"].mean(), len(found), SHADES[encoder]
         axes.vlines(x, found["map"].min(), found["map"].max(), color=shade, alpha=0.4)
-        axes.plot(x, y, "o", color=shade)
-        told = f"{encoder}: {trained}\n{y:.3f}" + (f" ({seeds} seeds)" if seeds > 1 else "")
-        told += f", {cost['peak GiB']:.1f} GiB"
-        place: dict[str, Any] = {"xytext": (8, 0), "textcoords": "offset points", "va": "center"}
-        axes.annotate(told, (x, y), **place, color=shade)
+        number = len(axes.texts) + 1
+        told = f"{number}  {encoder}: {trained}\n    {y:.3f}"
+        told += f" ({seeds} seeds)" if seeds > 1 else ""
+        axes.plot(x, y, "o", color=shade, label=f"{told}, {cost['peak GiB']:.1f} GiB")
+        side = 1 if number % 2 else -1  # neighbours have their numbers on either side
+        place: dict[str, Any] = {"xytext": (9 * side, 0), "textcoords": "offset points"}
+        axes.annotate(f"{number}", (x, y), **place, ha="center", va="center", weight="bold")
     if len(axes.texts) < 2:
         return None
-    axes.margins(x=0.5, y=0.15)
-    axes.set_xlim(left=-1)
+    axes.margins(x=0.1, y=0.1)
+    figure.legend(loc="outside right center", handlelength=1, labelspacing=1)
+    axes.set_xlim(left=-4)
     axes.set(xlabel="minutes of one CPU core to train", ylabel="MAP")
     axes.set_title(f"What is trained: quality and cost on {target_name(target)}")
     return figure
@@ -191,7 +194,7 @@ def _panel(axes: Axes, column: pd.DataFrame) -> None:
         better = beaten.get(system, 0) > 0
         shade = BLUE if better else GREY
         number = named.index(system) + 1 if system in named else None
-        ends = interval(cell["by_seed"]) or (y, y)
+        ends = np.clip(interval(cell["by_seed"]) or (y, y), 0, 1)  # wide for two seeds
         bars: dict[str, Any] = {
             "color": shade,
             "linewidth": 1,

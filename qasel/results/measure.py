@@ -91,7 +91,7 @@ def measure(
         history=_rounded(history.epochs),
         best_epoch=history.best_epoch,
         seconds=round(history.seconds, 1),
-        device=describe_device(device),
+        device=describe_device(device, getattr(recipe, "precision", "float32")),
         vectors=read_words,
         versions=versions(),
         revision=revision,

@@ -59,7 +59,7 @@ def read_runs(rooms: Iterable[Room], rows: Iterable[Row] | None = None) -> pd.Da
     the test questions; `counts`, what the run counts for:
 
     - `TABLE`: its paper's tables and all comparisons. Its recipe is the variant's own but for
-      vectors, seed and, on a user's own data, the protocol.
+      vectors, seed, precision and, on a user's own data, the protocol.
     - `COMPARISON`: the same at the scale "quick", on data that no paper has scores of.
     - `EXPERIMENT`: none of these. `changed` has the settings that are not the variant's own.
     - `OTHER_DATA`: a user's own data have changed since.
@@ -106,7 +106,7 @@ def _standing(place: int, room: Room, row: Row, newest: Row) -> dict[str, Any]:
     read, now = ((r.data or "").partition(" ")[0] for r in (row, newest))
     if not public and read != now:
         counts = OTHER_DATA
-    elif other.keys() - {"scale", *(() if public else ("protocol",))}:
+    elif other.keys() - {"scale", "precision", *(() if public else ("protocol",))}:
         counts = EXPERIMENT
     elif quick:
         counts = EXPERIMENT if public and recipe["dataset"] != SAMPLE else COMPARISON
@@ -194,7 +194,7 @@ def varied(
     asked = {"paper": room.name, "variant": variant, "dataset": dataset, "split": split}
     for column, value in (asked | {"scale": "paper"}).items():
         lines = lines[lines[column] == value]
-    allowed = {setting, "vectors", "encoder"}
+    allowed = {setting, "vectors", "encoder", "precision"}
     lines = lines[lines["counts"].isin((TABLE, EXPERIMENT))]
     lines = lines[lines["changed"].map(lambda names: names.keys() <= allowed).astype(bool)]
     lines = lines[lines["vectors"] == pick(lines, [variant])].sort_values("seed", kind="stable")

@@ -24,12 +24,13 @@ def resolve_device(name: str) -> torch.device:
     return torch.device(name)
 
 
-def describe_device(device: torch.device) -> str:
-    """The device in words, for the ledger."""
+def describe_device(device: torch.device, precision: str = "float32") -> str:
+    """The device in words, for the ledger, with the `precision` of products on a CPU."""
     if device.type == "cuda":
         return torch.cuda.get_device_name(device)
     threads = torch.get_num_threads()
-    return f"CPU ({platform.machine()}, {threads} thread{'s' if threads > 1 else ''})"
+    words = f"{platform.machine()}, {threads} thread{'s' if threads > 1 else ''}"
+    return f"CPU ({words}{'' if precision == 'float32' else ', ' + precision})"
 
 
 def seed_all(*parts: int) -> None:

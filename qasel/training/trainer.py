@@ -4,7 +4,6 @@ import math
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator
-from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, Protocol, get_args
@@ -24,6 +23,7 @@ KEEP = get_args(Keep)
 """Which weights a network is left with: those of its best dev epoch, those of its last epoch, or a
 running mean over epochs that remembers about `MEMORY` of them."""
 MEMORY = 5
+Precision = Literal["float32", "bfloat16"]
 
 
 Losses = Callable[[Any], dict[str, Tensor]]
@@ -48,7 +48,8 @@ class Schedule:
 
     After every `decay_every` epochs the learning rates are multiplied by `decay`. With a `warmup`
     they rise linearly from 0 for that share of the epochs, batch by batch, then fall to 0. `keep`
-    names the weights that the network ends with (`KEEP`).
+    names the weights that the network ends with (`KEEP`). `precision` is that of matrix products in
+    training on a CPU; on a GPU they are in bfloat16.
     """
 
     epochs: int
@@ -59,6 +60,7 @@ class Schedule:
     decay_every: int = 1
     warmup: float = 0.0
     keep: Keep = "best"
+    precision: Precision = "float32"
 
     def rate(self, epochs: float) -> float:
         """Factor of the learning rates after so many epochs, a part of one counted."""
@@ -201,10 +203,10 @@ def _epoch(
     order = torch.Generator().manual_seed(joined(schedule.seed, epoch))
     sums: dict[str, Tensor] = {}
     seen = 0
-    on_gpu = data.device.type == "cuda"
+    place = data.device.type
+    half = place == "cuda" or schedule.precision == "bfloat16"
     for batch in data.batches(schedule.batch, order):
-        # bfloat16 products on a GPU, float32 on a CPU.
-        with torch.autocast("cuda", torch.bfloat16) if on_gpu else nullcontext():
+        with torch.autocast(place, torch.bfloat16, enabled=half):
             parts = losses(batch)
         # Half of the batch counted: neither the first step nor the last is one of rate 0.
         share = (seen + len(batch.index) / 2) / len(data)

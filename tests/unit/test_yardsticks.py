@@ -290,6 +290,13 @@ def test_what_is_not_tuned_stays_as_it_was(tune, folder, tmp_path):
     assert load(tmp_path, NONE, CPU).rank(SPLIT).scores == system.rank(SPLIT).scores
 
 
+def test_products_in_bfloat16_learn_nearly_the_same(folder):
+    exact, rough = make(folder), make(folder, precision="bfloat16")
+    (one, *_), (other, *_) = exact.fit(SPLIT, SPLIT).epochs, rough.fit(SPLIT, SPLIT).epochs
+    assert one["loss"] != other["loss"] == pytest.approx(one["loss"], rel=0.01)
+    assert all(weights.dtype == torch.float32 for weights in rough.network.parameters())
+
+
 def make_all(folder):
     system = make(folder)
     system.prepare(SPLIT)

@@ -4,7 +4,7 @@ import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 import torch
@@ -76,7 +76,8 @@ class PreRanking(NeuralRanker):
     def schedule(self) -> Schedule:
         """A fixed number of epochs."""
         r = self.recipe
-        return Schedule(r.pre_epochs, r.pre_epochs, r.batch, r.seed, r.pre_decay, keep=r.keep)
+        how: dict[str, Any] = {"keep": r.keep, "precision": r.precision}
+        return Schedule(r.pre_epochs, r.pre_epochs, r.batch, r.seed, r.pre_decay, **how)
 
 
 class MSRanker(NeuralRanker):
@@ -205,7 +206,8 @@ class MSRanker(NeuralRanker):
     def schedule(self) -> Schedule:
         """Early stopping on dev MAP."""
         r = self.recipe
-        return Schedule(r.epochs, r.patience, r.batch, r.seed, r.decay, keep=r.keep)
+        how: dict[str, Any] = {"keep": r.keep, "precision": r.precision}
+        return Schedule(r.epochs, r.patience, r.batch, r.seed, r.decay, **how)
 
     def save(self, folder: Path) -> None:
         """Write both networks, the agent last."""

@@ -13,7 +13,7 @@ from qasel.training.recipe import (
     usual_protocol,
     usual_vectors,
 )
-from qasel.training.trainer import Keep
+from qasel.training.trainer import Keep, Precision
 
 PAPER = "ms-ranker"
 MAIN = "MS-Ranker"
@@ -95,6 +95,7 @@ class MSRankerRecipe(Recipe):
         "evidence_start": "zero",
         "calibrate": False,
         "keep": "best",
+        "precision": "float32",
     }
 
     paper: str = PAPER
@@ -130,6 +131,7 @@ class MSRankerRecipe(Recipe):
     patience: Count = 8  # epochs without a better dev MAP
     epochs: Count = 8
     keep: Keep = "last"  # which weights are tested (`training.trainer.KEEP`)
+    precision: Precision = "float32"  # of products in training on a CPU
 
     @property
     def before(self) -> "MSRankerRecipe":

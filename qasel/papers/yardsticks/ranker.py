@@ -240,7 +240,8 @@ class CrossEncoderRanker(neural.NeuralRanker):
     def schedule(self) -> Schedule:
         """A fixed number of epochs, of which the best one on dev is kept."""
         r = self.recipe
-        return Schedule(r.epochs, r.epochs, r.batch, r.seed, warmup=r.warmup, keep=r.keep)
+        how: dict[str, Any] = {"warmup": r.warmup, "keep": r.keep, "precision": r.precision}
+        return Schedule(r.epochs, r.epochs, r.batch, r.seed, **how)
 
 
 class Classifier(nn.Module):

@@ -8,10 +8,9 @@ import pandas as pd
 import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
-from matplotlib.patches import Patch, Rectangle
+from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
-from qasel.evaluation import Scores, bootstrap_interval
 from qasel.figures.style import (
     GREY,
     INK,
@@ -164,11 +163,11 @@ NUMBERS = 16
 
 
 @house_style
-def heatmaps(tables: Mapping[str, pd.DataFrame], *, framed: bool = False) -> HouseFigure:
+def heatmaps(tables: Mapping[str, pd.DataFrame]) -> HouseFigure:
     """Tables by their titles as shaded cells: 0 is white, blue above it and red below.
 
     A small table has its numbers in the cells, a larger one a colour bar. Each has a scale of its
-    own; `framed` puts a frame around the largest cell of each row.
+    own.
     """
     small = {title: len(table.columns) <= NUMBERS for title, table in tables.items()}
     widths = [(0.6 if small[t] else 0.32) * len(table.columns) for t, table in tables.items()]
@@ -182,29 +181,9 @@ def heatmaps(tables: Mapping[str, pd.DataFrame], *, framed: bool = False) -> Hou
             annot=table.map("{:.2f}".format) if small[title] else None, fmt="",
             annot_kws={"size": 9}, linewidths=1, xticklabels=True, yticklabels=True,
         )  # fmt: skip
-        for y, x in enumerate(table.to_numpy().argmax(1) if framed else ()):
-            axes.add_patch(Rectangle((x, y), 1, 1, fill=False, edgecolor=INK, linewidth=2.2))
         axes.set(title=title, xlabel=table.columns.name or "", ylabel=table.index.name or "")
         axes.tick_params(length=0)
         axes.tick_params(axis="y", rotation=0)
         places = axes.get_xticks()
         axes.set_xticks(places, table.columns, rotation=55, ha="right", rotation_mode="anchor")
-    return figure
-
-
-@house_style
-def spread(scores: Mapping[str, Scores]) -> HouseFigure:
-    """The average precision of every question as a dot, the mean with its interval on top."""
-    figure = new_figure(10, 1.2 + 0.5 * len(scores))
-    axes = figure.subplots()
-    generator = np.random.default_rng(0)
-    for y, (name, found) in enumerate(scores.items()):
-        values = list(found.per_question["map"].values())
-        shade = colour(name.partition(" ·")[0])
-        shaken = y + generator.uniform(-0.3, 0.3, len(values))
-        axes.scatter(values, shaken, s=14, color=shade, alpha=0.35, linewidths=0)
-        axes.plot(bootstrap_interval(values), [y, y], color=shade, linewidth=3)
-        axes.plot(found.map, y, "o", color=shade, markersize=9, markeredgecolor="white")
-    name_rows(axes, dict(enumerate(scores)), len(scores))
-    axes.set_xlabel("average precision of a question; the mean with its 95 % interval")
     return figure

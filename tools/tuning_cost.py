@@ -1,8 +1,8 @@
 """What each way to tune the cross-encoder costs: `python tools/tuning_cost.py`.
 
-For each way and encoder a process of its own makes a few training steps on WikiQA, by one thread.
-Its processor time and its peak memory are written to data/tuning-cost.csv, which the figure
-`compare-tuning` reads. The larger encoder is skipped where it is not found (tools/mpnet.py).
+For each way and encoder a process of its own makes a few training steps on WikiQA, by one thread,
+then as many with products in bfloat16. Its processor time and its peak memory (before those) are
+written to data/tuning-cost.csv, which the figure `compare-tuning` reads. The larger encoder is skipped where it is not found (tools/mpnet.py).
 """
 
 import argparse
@@ -25,17 +25,18 @@ STEPS = 2
 
 
 def measured(encoder: str, trained: str) -> dict[str, float]:
-    """Weights that are trained, minutes of an epoch, and peak GiB of this process."""
+    """Weights that are trained, minutes of an epoch by precision, and peak GiB of this process."""
     torch.set_num_threads(1)
     data = load_dataset("wikiqa")
     variant, changed = TUNED[encoder, trained]
     chosen = recipe(variant, "wikiqa", vectors=ENCODERS[encoder]).change(**changed)
     system = ranker(chosen, Vectors.empty(""), torch.device("cpu"))
     system.prepare(data.train, data.dev)
-    seconds = 0.0
+    minutes = {"float32": 0.0, "bfloat16": 0.0}
     if trained == NOTHING:
         system.rank(data.dev)
-    else:
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    for precision in () if trained == NOTHING else minutes:
         optimizer = system.optimizer()
         system.network.train()
         shuffle = torch.Generator().manual_seed(0)
@@ -45,14 +46,19 @@ def measured(encoder: str, trained: str) -> dict[str, float]:
                 if step == 1:  # the first one warms up
                     started = time.process_time()
                 optimizer.zero_grad()
-                system.losses(next(batches))["loss"].backward()
+                with torch.autocast("cpu", torch.bfloat16, enabled=precision == "bfloat16"):
+                    loss = system.losses(next(batches))["loss"]
+                loss.backward()
                 optimizer.step()
-        seconds = (time.process_time() - started) / STEPS * len(data.train) / chosen.batch
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        seconds = (time.process_time() - started) / STEPS
+        minutes[precision] = seconds * len(data.train) / chosen.batch / 60
+        if precision == "float32":
+            peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     weights = [w.numel() for w in system.network.parameters() if w.requires_grad]
     return {
         "weights": 0 if trained == NOTHING else sum(weights),
-        "minutes an epoch": seconds / 60,
+        "minutes an epoch": minutes["float32"],
+        "in bfloat16": minutes["bfloat16"],
         "peak GiB": peak / (2**30 if sys.platform == "darwin" else 2**20),
     }
 

@@ -127,8 +127,8 @@ def score_matrix(cells: pd.DataFrame) -> HouseFigure:
 def quality_cost(cells: pd.DataFrame) -> HouseFigure:
     """A panel per data set of a matrix `with_tests`: mean quality against seconds to train.
 
-    Numbered are the systems that are clearly better than the most cheaper ones, filled all that
-    are clearly better than any; bars are the 95 % interval and the range of the runs' seconds.
+    Numbered are the systems that clearly beat the largest number of cheaper ones, filled all that
+    clearly beat any; bars are the 95 % interval and the range of the runs' seconds.
     """
     shown = [t for t in targets(cells) if cells.loc[t, "seconds"].notna().any()]
     columns = min(2, len(shown))
@@ -142,7 +142,7 @@ def quality_cost(cells: pd.DataFrame) -> HouseFigure:
         axes.set(xlabel="seconds to train", ylabel=NAMES[cells["measure"].iloc[0]])
         axes.set_title(target_name(target))
     note = (
-        "numbered: clearly better than the most cheaper systems; filled: than any; "
+        "filled: clearly better than a cheaper system; numbered: than the largest number of them; "
         "bars: 95 % interval, range of seconds"
     )
     figure.supxlabel(note, fontsize=10, color=GREY)
@@ -228,9 +228,9 @@ def _panel(axes: Axes, column: pd.DataFrame) -> None:
 
 
 def worth_naming(column: pd.DataFrame) -> list[str]:
-    """The systems of a panel to name, best first: all, or those that beat the most cheaper ones.
+    """The systems of a panel to name, best first: all, or those that beat most of the cheaper ones.
 
-    Of systems that beat as many, the cheaper one.
+    Of two that beat as many, the cheaper one goes first.
     """
     table = worth_its_cost(column).assign(seconds=column["seconds"])
     if len(column) <= NAMED:

@@ -31,8 +31,8 @@ from qasel.results.runs import DATASETS, histories, read_runs, shown
 claims = partial(judged_claims, ROOM)
 """What the paper concludes, a line a comparison (its `claims.csv`); columns as in `judged`.
 
-Two kinds of line have no number in the paper: the pre-ranker's, and those of MiniLM, which stands
-in for BERT.
+Two kinds of line have no number in the paper: the pre-ranker's, and those of MiniLM and MPNet, which
+stand in for BERT.
 """
 
 

@@ -8,9 +8,9 @@
     ranker.fit(data.train, data.dev)
     print(qasel.evaluate(ranker.rank(data.test), data.test))
 
-`load_dataset`, `evaluate` and `load_vectors` are here; rankers without training in
-`qasel.rankers`, those of the papers in `qasel.papers`, the ledger of measured runs in
-`qasel.results`. All that the command `qasel` does is in the package.
+`load_dataset`, `evaluate` and `load_vectors` are imported from here, the baselines from
+`qasel.rankers`, the papers' rankers from `qasel.papers`, and the ledger of measured runs from
+`qasel.results`. The package offers everything that the `qasel` command does.
 """
 
 import typing as _typing
@@ -28,7 +28,7 @@ if _typing.TYPE_CHECKING:
 
 
 def __getattr__(name: str) -> _typing.Any:
-    """Import on first use: `qasel --help` should not wait for numpy and its friends."""
+    """Import on first use, so that `qasel --help` need not wait for numpy and the like."""
     found: _typing.Any
     match name:
         case "evaluate":
@@ -43,5 +43,5 @@ def __getattr__(name: str) -> _typing.Any:
 
 
 def __dir__() -> list[str]:
-    """What tab completion offers, before anything is imported too."""
+    """List what tab completion offers, even before anything is imported."""
     return sorted({*__all__, *(name for name in globals() if name.startswith("__"))})

@@ -1,4 +1,4 @@
-"""Paths, and writing files so that a kill leaves the old one or the new one, never half."""
+"""Paths and atomic writes: an interrupted write leaves the old file or the new one, never half."""
 
 import gzip
 import os
@@ -8,20 +8,20 @@ from pathlib import Path
 from qasel.errors import QaselError
 
 FilePath = str | os.PathLike[str]
-"""What names a file or a folder."""
+"""The path of a file or folder."""
 
 
 def write_whole(path: FilePath, text: str) -> None:
-    """Write a file aside, then rename it, so that no reader ever meets half of it.
+    """Write a file atomically: to a temporary file, which is then renamed.
 
-    Parent folders are made; a name ending in `.gz` is compressed, without a time stamp. A link is
-    followed. Raises `QaselError` for anything that is no plain file.
+    Creates parent folders and follows links. A name ending in `.gz` is compressed, without a time
+    stamp. Raises `QaselError` if the path exists and is not a regular file.
     """
     path = Path(path)
-    if path.exists() and not path.is_file():  # before `resolve`: a pipe's own path does not exist
+    if path.exists() and not path.is_file():  # before `resolve`: a pipe's real path does not exist
         what = "a folder" if path.is_dir() else "no plain file"
         raise QaselError(f"cannot write {path}: it is {what}; give the name of a file")
-    path = path.resolve()  # a link stays one
+    path = path.resolve()  # keep a link a link
     data = text.encode("utf-8")
     if path.suffix == ".gz":
         data = gzip.compress(data, mtime=0)
@@ -38,7 +38,7 @@ def write_whole(path: FilePath, text: str) -> None:
 
 
 def shown(path: Path) -> str:
-    """A path as seen from here; the path itself where there is no way from here (other drives)."""
+    """The path relative to the working folder, or unchanged if there is none (on another drive)."""
     try:
         return os.path.relpath(path)
     except ValueError:
@@ -46,9 +46,9 @@ def shown(path: Path) -> str:
 
 
 def require_writable(folder: Path, variable: str = "") -> None:
-    """Make the folder and try a file in it; raises `QaselError` when that fails.
+    """Create the folder and a test file in it; raises `QaselError` if that fails.
 
-    `variable` is that of the environment which names another folder, where one does.
+    `variable` names the environment variable, if any, that can choose another folder.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""Where the project's own files lie: the bundled sample, the checksums, the ledger, notebooks."""
+"""Where the project's own files are: the bundled sample, checksums, ledger and notebooks."""
 
 import atexit
 import os
@@ -10,10 +10,10 @@ from qasel.files import FilePath
 _PACKAGE = Path(__file__).resolve().parent
 _CARRIED = _PACKAGE / "carried"  # only in a wheel: see pyproject.toml
 ROOT = _CARRIED if _CARRIED.is_dir() else _PACKAGE.parent
-"""The checkout's root folder, or a copy of its `data` and `notebooks` inside the package."""
+"""The checkout's root folder, or the copy of its `data` and `notebooks` in an installed package."""
 CHECKOUT = (ROOT / "pyproject.toml").exists()
 DATA = ROOT / "data"
-"""The bundled sample, the checksums of the public files and the ledger."""
+"""The folder of the bundled sample, the checksums of the public files and the ledger."""
 FIGURES = ROOT / "figures" if CHECKOUT else Path("figures")
 NOTEBOOKS = ROOT / "notebooks"
 
@@ -24,11 +24,11 @@ def results_dir() -> Path:
 
 
 def require_numba_cache() -> None:
-    """Give numba a temporary folder for what it compiles where it could keep it nowhere else.
+    """Give numba a temporary cache folder if it can write to neither of its usual ones.
 
-    It keeps it beside the code, or under the user's cache. With neither, as in a container whose
-    files are read-only, the functions that it compiles cannot even be defined. To be called
-    before numba is imported.
+    Those are next to the code and in the user's cache. If both are read-only, as in some
+    containers, functions with a numba cache cannot even be defined. Call this before numba is
+    imported.
     """
     user = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
     for usual in (Path(__file__).parent / "__pycache__", Path(user).expanduser()):
@@ -42,7 +42,7 @@ def require_numba_cache() -> None:
 
 
 def misnamed() -> str:
-    """What to add where data are not found: that QASEL_DATA names no folder, or nothing."""
+    """A hint for errors about missing data: that QASEL_DATA is not a folder; otherwise empty."""
     named = os.environ.get("QASEL_DATA")
     return (
         f" (now it names {named}, which is no folder)" if named and not Path(named).is_dir() else ""
@@ -50,7 +50,7 @@ def misnamed() -> str:
 
 
 def data_dirs(data_dir: FilePath | None = None) -> list[Path]:
-    """Folders searched for data: the argument, `$QASEL_DATA`, `data/`, the user's cache."""
+    """Folders searched for data, in order: `data_dir`, `$QASEL_DATA`, `data/`, the user's cache."""
     import pooch
 
     named = [data_dir, os.environ.get("QASEL_DATA")]

@@ -1,6 +1,6 @@
-"""What every system is, a `Ranker`; and baselines, the floor below which no system should fall.
+"""The `Ranker` interface that all systems share, and baselines that every system should beat.
 
-Their words are those of `qasel.text.tokenize` (lower-cased, punctuation and stop words included).
+Baselines read the words of `qasel.text.tokenize`, lower-cased, with punctuation and stop words.
 """
 
 import hashlib
@@ -30,12 +30,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class History:
-    """How a fit went.
+    """The record of a fit.
 
-    `epochs` has one dict per epoch, with keys such as "epoch", "loss", "dev_map" (none for a
-    ranker that learns without epochs). `best_epoch` is the "epoch" of the highest dev MAP;
-    `chosen` holds the values picked on dev, such as {"C": 10.0}. `weights` are those that a
-    network could have been left with, by the name of the rule (`training.trainer.KEEP`).
+    `epochs` has one dict per epoch, with keys such as "epoch", "loss" and "dev_map"; it is empty
+    for a ranker that does not train in epochs. `best_epoch` is the epoch with the highest dev MAP.
+    `chosen` holds values picked on dev, such as {"C": 10.0}. `weights` maps each rule of
+    `training.trainer.KEEP` to the network weights that it would keep.
     """
 
     epochs: list[dict[str, float]] = field(default_factory=list)
@@ -47,29 +47,29 @@ class History:
 
 @runtime_checkable
 class Ranker(Protocol):
-    """Anything that learns from a split, if it needs to, and ranks the candidates of another.
+    """Anything that is fitted to one split, if it needs to be, and ranks the candidates of another.
 
-    A paper's rankers are made from a recipe, word vectors and a device; `load` takes the last two
-    as well. Their `fit` requires a dev split, and takes a folder for checkpoints, from which a
-    killed run resumes, and auxiliary `tasks` and `articles` where the data set has them.
+    A paper's rankers are made from a recipe, word vectors and a device; their `load` takes vectors
+    and device too. Their `fit` requires a dev split. It also takes a folder for checkpoints, from
+    which a killed run resumes, and auxiliary `tasks` and `articles` if the data set has them.
     """
 
     def fit(self, train: Split, *args: Any, **more: Any) -> History:
-        """Learn from `train`; choose among epochs or settings by a dev split, if at all."""
+        """Learn from `train`; any choice among epochs or settings is made on a dev split."""
 
     def rank(self, split: Split) -> Run:
-        """Score every candidate of `split`; labels are not looked at."""
+        """Score every candidate of `split`, without looking at labels."""
 
     def save(self, folder: Path) -> None:
-        """Write all that `rank` needs into a folder; nothing is pickled."""
+        """Save everything that `rank` needs to a folder; nothing is pickled."""
 
     @classmethod
     def load(cls, folder: Path, *args: Any) -> Self:
-        """The ranker that was saved in a folder."""
+        """Load the ranker saved in a folder."""
 
 
 def as_split(given: Split) -> Split:
-    """The split itself; `QaselError` for anything else, such as a whole data set."""
+    """Return the split itself; raises `QaselError` for anything else, such as a whole data set."""
     if not isinstance(given, Split):
         hint = ", such as data.train" if isinstance(given, Dataset) else ""
         raise QaselError(f"a ranker takes a split{hint}, not a {type(given).__name__}")
@@ -77,16 +77,16 @@ def as_split(given: Split) -> Split:
 
 
 class Baseline:
-    """What the baselines share. `state` is all that `rank` needs, as JSON can hold it."""
+    """Base class of the baselines. `state` holds everything that `rank` needs, as JSON values."""
 
     name: ClassVar[str]
-    file: ClassVar[str] = "ranker.json"  # holds name and state of a saved baseline
+    file: ClassVar[str] = "ranker.json"  # name and state of a saved baseline
 
     def __init__(self) -> None:
         self.state: dict[str, Any] = {}
 
     def fit(self, train: Split, dev: Split | None = None) -> History:
-        """Learn from the texts of `train`, where there is something to learn; labels are unused."""
+        """Learn from the texts of `train`, if there is anything to learn; labels are not used."""
         start = time.perf_counter()
         self.state = self.learn(as_split(train))
         return History(seconds=time.perf_counter() - start)
@@ -104,7 +104,7 @@ class Baseline:
         return [self.of_question(question) for question in split]
 
     def of_question(self, question: Question) -> Any:
-        """Scores `[candidates]` of one question, for a baseline that looks at no other."""
+        """Scores `[candidates]` of one question, for baselines that score each one by itself."""
         raise NotImplementedError
 
     def save(self, path: FilePath) -> None:
@@ -114,7 +114,7 @@ class Baseline:
 
     @classmethod
     def load(cls, path: FilePath) -> Self:
-        """The ranker saved in the folder `path`; `QaselError` if that is not one of this kind."""
+        """Load the ranker saved in the folder `path`; raises `QaselError` for another kind."""
         file = Path(path) / cls.file
         try:
             saved = json.loads(file.read_text(encoding="utf-8"))
@@ -131,7 +131,7 @@ class Baseline:
 
 
 class Constant(Baseline):
-    """The same score for all: shows the rule for ties, and must never look good."""
+    """The same score for all candidates: shows how ties are broken, and must never score well."""
 
     name = "constant"
 
@@ -141,17 +141,17 @@ class Constant(Baseline):
 
 
 class FileOrder(Baseline):
-    """The order of the file: WikiQA's document, SemEval's search engine; a leak on TREC-QA."""
+    """File order: the document's on WikiQA, the search engine's on SemEval; a leak on TREC-QA."""
 
     name = "file-order"
 
     def of_question(self, question: Question) -> list[int]:
-        """Minus the place in the file."""
+        """The negative of each candidate's place in the file."""
         return [-candidate.place for candidate in question.candidates]
 
 
 class RandomRanker(Baseline):
-    """Uniform random scores; a candidate's depend on seed, question id and place only."""
+    """Uniform random scores that depend only on the seed, the question id and the place."""
 
     name = "random"
 
@@ -162,7 +162,7 @@ class RandomRanker(Baseline):
         self.state = {"seed": seed}
 
     def of_question(self, question: Question) -> np.ndarray:
-        """Draws from 0..1."""
+        """Uniform draws from [0, 1)."""
         digest = hashlib.sha256(question.id.encode("utf-8")).digest()
         generator = np.random.default_rng([self.state["seed"], int.from_bytes(digest[:8])])
         places = np.argsort([candidate.place for candidate in question.candidates], kind="stable")
@@ -172,16 +172,16 @@ class RandomRanker(Baseline):
 
 
 class SemEvalRandom(Baseline):
-    """The random baseline of SemEval Task 3, draw for draw, so that its published scores are met.
+    """SemEval Task 3's random baseline, draw for draw, so that it repeats the published scores.
 
-    A 48-bit generator (C's drand48, seed 0) gives one draw for each line of the gold file. So a
-    score depends on all that comes before it: rank whole splits, or take `RandomRanker`.
+    C's drand48, a 48-bit generator with seed 0, makes one draw per line of the gold file. A score
+    therefore depends on all lines before it: rank whole splits, or use `RandomRanker`.
     """
 
     name = "semeval-random"
 
     def scores(self, split: Split) -> list[Any]:
-        """Draws from 0..2."""
+        """Uniform draws from [0, 2)."""
         state = 0x330E  # drand48 after srand48(0); its draws are uniform on 0..1
         rows = []
         for question in split:
@@ -194,50 +194,50 @@ class SemEvalRandom(Baseline):
 
 
 class WordOverlap(Baseline):
-    """The number of different words that question and candidate share."""
+    """The number of distinct words that question and candidate share."""
 
     name = "word-overlap"
 
     def weight(self, words: Collection[str]) -> float:
-        """What shared words are worth."""
+        """The score of a set of shared words: their number."""
         return float(len(words))
 
     def of_question(self, question: Question) -> list[float]:
-        """Weights of the shared words."""
+        """The weight of the words shared with each candidate."""
         asked = frozenset(tokenize(question.text))
         return [self.weight(asked.intersection(tokenize(c.text))) for c in question.candidates]
 
 
 class IdfOverlap(WordOverlap):
-    """The summed idf of the words shared, learnt from the training split's candidates.
+    """The summed idf of the shared words; idf is learnt from the training split's candidates.
 
-    idf = log((N + 1) / (n + 1)) for a word in n of the N different candidate sentences, n = 0 for
-    an unseen word. Fit it before ranking.
+    idf = log((N + 1) / (n + 1)) for a word in n of the N distinct candidate sentences; n = 0 for an
+    unseen word. Fit it before ranking.
     """
 
     name = "idf-overlap"
 
     def learn(self, train: Split) -> dict[str, Any]:
-        """Count the words of the different candidate sentences of `train`."""
+        """Count the distinct candidate sentences of `train` that contain each word."""
         sentences = _sentences(train)
         counts = Counter(word for text in sentences for word in set(tokenize(text)))
         return {"sentences": len(sentences), "counts": dict(sorted(counts.items()))}
 
     def weight(self, words: Collection[str]) -> float:
-        """The sum of the words' idf; `QaselError` before fit."""
+        """The sum of the words' idf; raises `QaselError` before `fit`."""
         if not self.state:
             raise QaselError("idf-overlap has no word counts yet; call fit(train, dev) first")
         counts, total = self.state["counts"], self.state["sentences"] + 1
-        # fsum: sets have no order that can be relied on, and the sum must not depend on it
+        # fsum: a set has no reliable order, and the sum must not depend on it
         return math.fsum(math.log(total / (counts.get(word, 0) + 1)) for word in words)
 
 
 class BM25(Baseline):
-    """BM25 as Lucene has it (library bm25s), k1 = 1.5, b = 0.75.
+    """BM25 as in Lucene (library bm25s), by default with k1 = 1.5 and b = 0.75.
 
-    Idf and mean length come from the ranked split's own candidates, as if a search engine had
-    indexed them, and from the training split's if `fit` was called. So a score depends on the
-    texts, never the labels, of the whole ranked split; fit first where the split is small.
+    Idf and mean length come from the candidates of the ranked split, as if a search engine had
+    indexed them, and after `fit` also from those of the training split. So a score depends on the
+    texts, never the labels, of the whole ranked split; fit first if that split is small.
     """
 
     name = "bm25"
@@ -249,11 +249,11 @@ class BM25(Baseline):
         self.state = {"k1": k1, "b": b, "background": []}
 
     def learn(self, train: Split) -> dict[str, Any]:
-        """Keep the different candidate sentences of `train`."""
+        """Keep the distinct candidate sentences of `train`."""
         return {**self.state, "background": _sentences(train)}
 
     def scores(self, split: Split) -> list[Any]:
-        """Index the different sentences, then score."""
+        """Index the distinct sentences, then score."""
         texts = list(dict.fromkeys([*_sentences(split), *self.state["background"]]))
         row = {text: number for number, text in enumerate(texts)}
         corpus = [tokenize(text) for text in texts]
@@ -270,9 +270,9 @@ class BM25(Baseline):
 
 
 def as_transformer(ranker: Ranker) -> "pyterrier.Transformer":
-    """A ranker as a stage of a PyTerrier pipeline, which reranks rows of qid, query, docno, text.
+    """Wrap a ranker as a stage of a PyTerrier pipeline: it reranks rows of qid, query, docno, text.
 
-    PyTerrier breaks ties by row, qasel's own `evaluate` against the system. Raises `QaselError` if
+    PyTerrier breaks ties by row, `qasel.evaluate` against the system. Raises `QaselError` if
     PyTerrier is not installed.
     """
     try:
@@ -293,7 +293,7 @@ def as_transformer(ranker: Ranker) -> "pyterrier.Transformer":
 
 
 def _sentences(split: Split) -> list[str]:
-    """The different candidate texts of a split, in order."""
+    """The distinct candidate texts of a split, in order."""
     return list(dict.fromkeys(c.text for question in split for c in question.candidates))
 
 
@@ -301,4 +301,4 @@ BASELINES: dict[str, type[Baseline]] = {
     ranker.name: ranker
     for ranker in (RandomRanker, SemEvalRandom, FileOrder, WordOverlap, IdfOverlap, BM25, Constant)
 }
-"""The baselines by name; each is made without arguments."""
+"""The baselines by name; each can be made without arguments."""

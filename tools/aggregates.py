@@ -1,4 +1,4 @@
-"""Counts of the real data sets for notebook 00: writes data/aggregates.json, which has no texts.
+"""Write data/aggregates.json: counts of the real data sets for notebook 00, without any text.
 
 `QASEL_DATA=FOLDER python tools/aggregates.py`
 """
@@ -21,17 +21,17 @@ NAMED = {
 """Title → data set and protocol."""
 PLACES = 10
 WIDTH = 5
-"""Words in a bin of the lengths."""
+"""Words per bin of the lengths."""
 
 
 def aggregates(name: str, protocol: str) -> dict[str, Any]:
-    """Sizes of all splits; of train, lengths by label and the share of right answers by place."""
+    """Return the sizes of all splits, and for train what `of_train` counts."""
     data = load_dataset(name, protocol)
     return {"protocol": protocol, "splits": describe(data), **of_train(data.train)}
 
 
 def of_train(train: Split) -> dict[str, Any]:
-    """Candidates a question, words a candidate (bin → count, by label), right ones by place."""
+    """Count candidates per question, words per candidate by label, and relevant ones by place."""
     lengths: dict[str, Counter[int]] = {"right": Counter(), "wrong": Counter()}
     listed, right = Counter[int](), Counter[int]()
     for question in train:

@@ -1,8 +1,8 @@
-"""The explorers as web pages without code: `make app`, or `python tools/app.py [--port N]`.
+"""Serve the explorers as web pages without code: `make app`, `python tools/app.py [--port N]`.
 
-The models are trained on the bundled sample once and kept in `runs/app`: `make demo` does so by
-`python tools/app.py --train`, and otherwise the first start does. Voila then serves a start page
-and one page per explorer, from kernels that are ready before a page is opened.
+The models are trained once on the bundled sample and kept in `runs/app`, by `make demo` (`python
+tools/app.py --train`) or else by the first start. Voila then serves a start page and one page per
+explorer, from kernels that are started before a page is opened.
 """
 
 import argparse
@@ -57,7 +57,7 @@ TEMPLATE = """\
 
 @cache
 def trained(variant: str) -> tuple[Any, Dataset]:
-    """The ranker of a variant, trained at the quick scale if it was not yet; and its data."""
+    """Return the ranker of a variant, trained at the quick scale if it is not yet, and its data."""
     room, device = ROOMS[SYSTEMS[variant]], torch.device("cpu")
     recipe = room.configured(variant, "sample", {"scale": "quick"})
     measure(recipe, room.ranker, device, FOLDER / "models", ledger=False)
@@ -66,7 +66,7 @@ def trained(variant: str) -> tuple[Any, Dataset]:
 
 
 def simple(data: Dataset) -> dict[str, Ranker]:
-    """The rankers that learn no weights, by name."""
+    """Return the rankers that learn no weights, by name."""
     rankers: dict[str, Ranker] = {"word overlap": WordOverlap(), "BM25": BM25()}
     for ranker in rankers.values():
         ranker.fit(data.train)
@@ -74,7 +74,7 @@ def simple(data: Dataset) -> dict[str, Ranker]:
 
 
 def most_gained(ranker: Ranker, data: Dataset) -> str:
-    """The dev question on which a ranker gains most over BM25."""
+    """Return the id of the dev question on which a ranker gains most over BM25."""
     systems = ranker, simple(data)["BM25"]
     ours, plain = (
         evaluate(system.rank(data.dev), data.dev, data.scoring).per_question["map"]
@@ -97,7 +97,7 @@ def attention() -> Explorer:
 
 
 def heads() -> Explorer:
-    """Places by the heads of two networks of the first paper."""
+    """Ranks by the heads of two networks of the first paper."""
     rankers = {name: trained(name)[0] for name in ("CA(list)", "PRI(list)")}
     data = trained("PRI(list)")[1]
     return IntegrationExplorer(rankers, data.dev, first=most_gained(rankers["PRI(list)"], data))
@@ -111,7 +111,7 @@ def evidence() -> Explorer:
 
 
 def distances() -> Explorer:
-    """What two networks of the fourth paper make of the distances of a pair."""
+    """What two networks of the fourth paper make of a pair's distances."""
     rankers = {name: trained(name)[0] for name in ("STL-MLP", "MTL-MLP (QA)")}
     data = trained("STL-MLP")[1]
     return DistanceExplorer(rankers, data.dev, first=most_gained(rankers["STL-MLP"], data))
@@ -191,13 +191,13 @@ PAGES = {
 
 
 def explorer(name: str) -> Explorer:
-    """The explorer of a page; what a page's only cell shows."""
+    """Return the explorer of a page, which the page's only cell shows."""
     warnings.simplefilter("ignore", TieWarning)  # word overlap often ties
     return PAGES[name].explorer()
 
 
 def write_pages(folder: Path) -> None:
-    """One notebook per page, and `start.ipynb`, which leads to them."""
+    """Write one notebook per page, and `start.ipynb`, which links to them."""
     folder.mkdir(parents=True, exist_ok=True)
     new, text, code = (
         nbformat.v4.new_notebook, nbformat.v4.new_markdown_cell, nbformat.v4.new_code_cell
@@ -218,7 +218,7 @@ def write_pages(folder: Path) -> None:
 
 
 def main() -> None:
-    """Train what is not trained, write the pages, and serve them until interrupted."""
+    """Train the models not trained yet, write the pages, and serve them until interrupted."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--port", type=int, default=8866)
     parser.add_argument("--train", action="store_true", help="train the models and serve nothing")
@@ -238,10 +238,10 @@ def main() -> None:
     command = [sys.executable, "-m", "voila", str(FOLDER / "pages"), "--no-browser"]
     command += [f"--port={given.port}", "--template=qasel"]
     command += ["--preheat_kernel=True", "--pool_size=1"]
-    # A page that is closed asks for the end of its kernel, without the token of a form.
+    # A page that is closed asks to shut down its kernel, without an XSRF token.
     command += ["--Voila.tornado_settings={'disable_check_xsrf': True}"]
     print(f"Open http://localhost:{given.port}/voila/render/start.ipynb", flush=True)
-    # In place of this process, so that what ends it ends the kernels too.
+    # Replace this process, so that ending it ends the kernels too.
     os.execve(sys.executable, command, os.environ | joined | {"OMP_NUM_THREADS": "1"})
 
 

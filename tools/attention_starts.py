@@ -1,7 +1,7 @@
 """Does the attention of paper 3 learn to match words? `python tools/attention_starts.py`.
 
-Trains the pre-ranker on WikiQA with both starts of the trilinear score, two seeds each, looks at
-its attention on the dev split and writes data/attention-starts.csv. The test split is never read.
+Trains the pre-ranker on WikiQA with both initialisations of the trilinear score, two seeds each,
+measures its attention on dev and writes data/attention-starts.csv. The test split is never read.
 """
 
 import pandas as pd

@@ -1,7 +1,7 @@
 """Write data/checksums.json: `python tools/checksums.py DATA_DIR`.
 
-sha256 and size of the contents (uncompressed) of every file in the folders of
-the known collections below DATA_DIR.
+It has the SHA-256 and size of the uncompressed contents of every file in the folders of the known
+collections below DATA_DIR.
 """
 
 import hashlib
@@ -15,10 +15,10 @@ from qasel.locations import DATA
 
 
 def checksums(data_dir: Path) -> dict[str, dict[str, dict[str, str | int]]]:
-    """Collection → file without `.gz`, relative to the data folder → sha256 and bytes."""
+    """Return collection → file without `.gz`, relative to the data folder → sha256 and bytes."""
     found = {}
     for name, known in COLLECTIONS.items():
-        if name == "sample" or name != known.folder:  # the sample is kept by git itself
+        if name == "sample" or name != known.folder:  # the sample is in git
             continue
         files = {}
         for path in sorted((data_dir / known.folder).rglob("*")):

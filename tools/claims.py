@@ -1,9 +1,9 @@
-"""The claims that the notebooks make, with the numbers that bear them: `python tools/claims.py`.
+"""List the claims of the notebooks with the numbers behind them: `python tools/claims.py`.
 
 A claim is a code cell with the tag `claim`: its sentence is an f-string, so the numbers in it are
-those of the run. This reads the saved notebooks and writes docs/notes/claims.md: each sentence as
-it came out, and each of its numbers beside the expression that gives it. Below them stand the
-scores that are typed in prose and are none of the paper's, which should be none.
+those of the run. This tool reads the saved notebooks and writes docs/notes/claims.md: each sentence
+as saved, each of its numbers beside the expression that computes it, and below them any scores that
+are typed in prose and not printed by a paper, of which there should be none.
 """
 
 import argparse
@@ -29,11 +29,11 @@ NO_PROSE = re.compile(r"\$[^$]*\$|`[^`]*`", re.DOTALL)
 VERDICTS = re.compile(
     r"(?:Of the )?\d+ (?:numbers|comparisons)[^\n]*?(?:not run\.|\)\.|run by us\.)"
 )
-"""What the tables of numbers and of claims say of themselves."""
+"""Matches the summaries of the tables of numbers and of claims."""
 
 
 def claims(notebook: NotebookNode) -> Iterator[tuple[int, str, dict[str, str]]]:
-    """Number of the cell, sentences as saved, and expression → value, of each cell with the tag.
+    """Yield cell number, sentences as saved, and expression → value, for each cell with the tag.
 
     Raises `QaselError` for a cell with the tag that was not run, or has no number in its text.
     """
@@ -43,7 +43,7 @@ def claims(notebook: NotebookNode) -> Iterator[tuple[int, str, dict[str, str]]]:
         told = " ".join(texts(cell))
         values: dict[str, str] = {}
         source = ast.parse(cell.source)
-        # A piece that a generator repeats has no words around it to be found by.
+        # An f-string that a generator repeats has no text around it to be found by.
         repeated = {
             piece
             for node in ast.walk(source)
@@ -59,7 +59,7 @@ def claims(notebook: NotebookNode) -> Iterator[tuple[int, str, dict[str, str]]]:
 
 
 def texts(cell: NotebookNode) -> Iterator[str]:
-    """What a cell printed, and its Markdown."""
+    """Yield the texts that a cell printed or displayed as Markdown."""
     for output in cell.outputs:
         text = output.get("text") or output.get("data", {}).get("text/markdown")
         if text:
@@ -67,7 +67,7 @@ def texts(cell: NotebookNode) -> Iterator[str]:
 
 
 def filled(node: ast.JoinedStr, told: str) -> dict[str, str]:
-    """Expression of an f-string → what stands for it in the text; several where it came often."""
+    """Return expression of an f-string → its value in the text, or values if there are several."""
     pattern, names = "", []
     for part in node.values:
         if isinstance(part, ast.FormattedValue):
@@ -82,7 +82,7 @@ def filled(node: ast.JoinedStr, told: str) -> dict[str, str]:
 
 
 def typed(notebook: NotebookNode, known: set[str]) -> Iterator[tuple[int, str]]:
-    """Number of the cell, and score, of each score in its prose that no paper prints."""
+    """Yield the cell number and the score of each score in prose that no paper prints."""
     for number, cell in enumerate(notebook.cells):
         if cell.cell_type == "markdown":
             for score in SCORE.findall(NO_PROSE.sub("", cell.source)):
@@ -91,7 +91,7 @@ def typed(notebook: NotebookNode, known: set[str]) -> Iterator[tuple[int, str]]:
 
 
 def section(path: Path, known: set[str]) -> str:
-    """A notebook's part of the page; raises `QaselError` as `claims`, with the notebook's name."""
+    """Return a notebook's section; raises `QaselError` like `claims`, with the notebook's name."""
     notebook = nbformat.read(path, as_version=4)
     parts = [f"## {path.stem}"]
     try:
@@ -111,12 +111,12 @@ def section(path: Path, known: set[str]) -> str:
 
 
 def printed() -> set[str]:
-    """Every score that the papers print, with three digits."""
+    """Return every score that the papers print, with three decimals."""
     return {f"{value:.3f}" for name in PAPERS for value in published(ROOMS[name])["value"]}
 
 
 def main() -> int:
-    """The command; returns its exit status."""
+    """Run the command and return its exit status."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("folder", nargs="?", type=Path, default=NOTEBOOKS, help="of the notebooks")
     try:

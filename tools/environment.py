@@ -7,7 +7,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 def environment() -> str:
-    """The text of environment.yml: Python and pip from conda, the packages from pip."""
+    """Return the text of environment.yml: Python and pip from conda, the packages from pip."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     extras = project["optional-dependencies"]
     installed = ("notebooks", "parse", "sweep", "test", "transformers")

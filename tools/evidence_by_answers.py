@@ -1,9 +1,9 @@
 """Where does evidence help? `python tools/evidence_by_answers.py`.
 
-Evidence links right candidates, so a question with one of them has nothing to link. This parts the
-test questions by it, takes their scores from the ledger, and writes data/evidence-by-answers.csv:
-the MAP of MS-Ranker, and how far it is ahead of systems without evidence, with 95 % intervals over
-questions and seeds.
+Evidence links relevant candidates, so a question with only one has nothing to link. This tool
+splits the test questions by that, takes their scores from the ledger, and writes
+data/evidence-by-answers.csv: the MAP of MS-Ranker and its lead over systems without evidence, with
+95 % intervals over questions and seeds.
 """
 
 import pandas as pd

@@ -1,7 +1,7 @@
 """How often the greedy search misses on real lists: `python tools/greedy_misses.py`.
 
-Trains LSP-AP* (seed 0, C chosen on dev) on WikiQA and TREC-QA, searches its own training lists
-with both searches for several C, and writes data/greedy-misses.csv.
+Trains LSP-AP* (seed 0, C chosen on dev) on WikiQA and TREC-QA, runs both searches on its training
+lists for several values of C, and writes data/greedy-misses.csv.
 """
 
 import csv

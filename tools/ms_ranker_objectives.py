@@ -1,8 +1,8 @@
-"""Objectives for the agent of paper 3, compared on held-out training questions of WikiQA.
+"""Compare objectives for the agent of paper 3 on held-out training questions of WikiQA.
 
 `python tools/ms_ranker_objectives.py [NAME ...] --seeds 0,1 --out FOLDER` trains an agent on three
 folds with each objective, from the same pre-ranker, and prints Markdown: mean MAP on dev and on the
-questions held out, and P_post after the last epoch. The test split is never read.
+held-out questions, and P_post after the last epoch. The test split is never read.
 """
 
 import argparse
@@ -26,15 +26,15 @@ CPU = torch.device("cpu")
 
 
 def precision(labels: Tensor) -> Tensor:
-    """Average precision of lists, best first: labels `[…, N]` → `[…]`."""
+    """Average precision of ranked lists: labels `[…, N]`, best candidate first → `[…]`."""
     place = torch.arange(1, labels.shape[-1] + 1)
     return (labels * labels.cumsum(-1) / place).sum(-1) / labels.sum(-1).clamp(min=1)
 
 
 def plackett_luce(log_p: Tensor, batch: Batch, walks: int) -> Tensor:
-    """REINFORCE over whole orders, drawn candidate by candidate by the softmax of the log odds.
+    """REINFORCE over whole rankings, drawn one candidate at a time by the softmax of the log odds.
 
-    The reward is the order's AP, the baseline the mean of the other orders.
+    The reward is a ranking's AP, the baseline the mean of the other rankings.
     """
     odds = log_odds(log_p).masked_fill(~batch.mask, -1e9)
     noise = -(-torch.rand(walks, *odds.shape).clamp(1e-9, 1 - 1e-7).log()).log()
@@ -53,8 +53,8 @@ def by_actions(
 ) -> Tensor:
     """REINFORCE over actions, with other rewards or another baseline than the recipe's.
 
-    `pairs`: an action earns the share of (right, wrong) pairs that it puts in order. `critical`:
-    the baseline is what the most probable actions earn (Rennie et al. 2017).
+    `pairs`: an action earns the share of (relevant, non-relevant) pairs that it puts in order.
+    `critical`: the baseline is what the most probable actions earn (Rennie et al. 2017).
     """
     p = log_p[..., 1].detach().exp()
     actions = (torch.rand(system.recipe.walks, *p.shape) < p).float()
@@ -66,7 +66,7 @@ def by_actions(
         taken_wrong = (actions * wrong).sum(2, keepdim=True)
         taken_right = (actions * right).sum(2, keepdim=True)
         left_wrong = wrong.sum(1, keepdim=True) - taken_wrong
-        # Of the pairs of a right candidate: won if it is taken and the wrong one is not.
+        # A pair is won if its relevant candidate is taken and the other one is not.
         earned = (right * actions * left_wrong - right * (1 - actions) * taken_wrong) / count
         earned = earned - wrong * actions * (right.sum(1, keepdim=True) - taken_right) / count
     else:
@@ -90,16 +90,16 @@ OBJECTIVES = {
     "Plackett-Luce": {},
     "list loss": {},
 }
-"""Objective → the recipe's settings for it; the last four have losses of their own below."""
+"""Objective → its settings of the recipe; the last four have their own losses below."""
 
 
 class Other(MSRanker):
-    """The agent with another objective than those of the recipe."""
+    """The agent with an objective that recipes do not have."""
 
     objective: str
 
     def losses(self, batch: Batch) -> dict[str, Tensor]:
-        """The objective's loss, and P_post as ever."""
+        """The objective's loss, and P_post as usual."""
         log_p = self.network(batch).log_p
         if self.objective == "Plackett-Luce":
             loss = plackett_luce(log_p, batch, self.recipe.walks)
@@ -116,7 +116,7 @@ class Other(MSRanker):
 
 
 def main() -> None:
-    """The command."""
+    """Run the command."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("objectives", nargs="*", default=list(OBJECTIVES))
     parser.add_argument("--rates", default="1e-4")

@@ -1,6 +1,6 @@
-"""The generated parts of the README and the pages of results: `python tools/readme.py`.
+"""Write the generated parts of the README and the pages of results: `python tools/readme.py`.
 
-All numbers come from the ledger and from what the papers print. Tests fail when a page is behind.
+All numbers are from the ledger or printed in the papers. Tests fail if a page is out of date.
 """
 
 import shlex
@@ -35,10 +35,10 @@ from qasel.results.tables import (
 README = ROOT / "README.md"
 RESULTS = ROOT / "docs" / "results"
 LEADERS = 3
-"""Systems of each data set in the table of systems side by side."""
+"""Number of systems per data set in the table of systems side by side."""
 VERDICTS = (REPRODUCED, ABOVE, BELOW)
 SEEDS = 5
-"""Seeds that a row has when it is complete."""
+"""Number of seeds of a complete row."""
 PLACES = {
     "Colab": (
         "https://colab.research.google.com/assets/colab-badge.svg",
@@ -49,7 +49,7 @@ PLACES = {
         "https://mybinder.org/v2/gh/qasel/qasel/main?labpath=notebooks/",
     ),
 }
-"""Service that runs a notebook → its badge, and the address that a file name completes."""
+"""Service that runs a notebook → (its badge, the address that a file name completes)."""
 WRITTEN = "<!-- Written by tools/readme.py from the ledger; change that instead. -->\n\n"
 
 
@@ -57,7 +57,7 @@ WRITTEN = "<!-- Written by tools/readme.py from the ledger; change that instead.
 
 
 def notebooks() -> str:
-    """A line per notebook: its title, and where it runs without an installation."""
+    """Return a table of the notebooks: titles, and where they run without an installation."""
     lines = []
     for path in sorted(NOTEBOOKS.glob("[0-9]*.ipynb")):
         first = nbformat.read(path, as_version=4).cells[0].source
@@ -69,7 +69,7 @@ def notebooks() -> str:
 
 
 def papers(runs: pd.DataFrame) -> str:
-    """A line per paper: how many of its numbers were run, how they came out, and its headline."""
+    """Return a table of the papers: how many numbers were run, their verdicts, and the headline."""
     lines = []
     for name in PAPERS:
         room = ROOMS[name]
@@ -97,7 +97,7 @@ def papers(runs: pd.DataFrame) -> str:
 
 
 def filled(text: str, runs: pd.DataFrame | None = None) -> str:
-    """A README with the current tables; raises `QaselError` when it lacks their markers."""
+    """Return a README with the current tables; raises `QaselError` if it lacks their markers."""
     runs = read_runs(ROOMS.values()) if runs is None else runs
     return _between(_between(text, "notebooks", notebooks()), "papers", papers(runs))
 
@@ -115,14 +115,14 @@ def _between(text: str, name: str, new: str) -> str:
 
 
 def page(room: Room, runs: pd.DataFrame) -> str:
-    """A paper's page: its numbers beside ours, and its claims with a verdict each."""
+    """Return a paper's page: its numbers beside ours, and its claims with a verdict each."""
     text = section(room, comparison(room, runs)).removeprefix(f"### {room.title}\n\n")
     judged = claims_table(claims(room, runs))
     return f"# {room.title}\n\n{LEGEND}\n\n{text}\n## What the paper claims\n\n{judged}"
 
 
 def section(room: Room, frame: pd.DataFrame) -> str:
-    """A paper's heading, the table of test scores, and what was not run.
+    """Return a paper's heading, the table of test scores, and what was not run.
 
     Numbers that the paper prints for the dev split are only counted.
     """
@@ -138,7 +138,7 @@ def section(room: Room, frame: pd.DataFrame) -> str:
 
 
 def side_page(runs: pd.DataFrame) -> str:
-    """The page of systems side by side."""
+    """Return the page of systems side by side."""
     return (
         "# Systems side by side\n\n"
         "The best systems of each data set by their test scores; at the top of a long list, some "
@@ -148,7 +148,7 @@ def side_page(runs: pd.DataFrame) -> str:
 
 
 def leaders(runs: pd.DataFrame) -> str:
-    """The best systems of each data set, as in `qasel compare`."""
+    """Return a table of each data set's best systems, as in `qasel compare`."""
     cells = compare.with_tests(compare.matrix(compare.entries(runs)))
     if cells.empty:
         return "Nothing was run yet at the paper's scale.\n"
@@ -165,7 +165,7 @@ def leaders(runs: pd.DataFrame) -> str:
 
 
 def reproduction(runs: pd.DataFrame) -> str:
-    """The page with the command of each published row."""
+    """Return the page with the command of each published row."""
     parts = [
         "# Reproduce a row",
         "Each row that a paper prints for a system of its own is one command. `qasel run` trains "
@@ -184,7 +184,7 @@ def reproduction(runs: pd.DataFrame) -> str:
 
 
 def commands(room: Room, runs: pd.DataFrame) -> str:
-    """A paper's rows as Markdown: scores, time, device and commands, by row and data set."""
+    """Return a paper's rows as Markdown: scores, time, device and commands by row and data set."""
     frame, _ = own_numbers(room, comparison(room, runs))
     known, lines = recorded(room, runs), []
     for (row, dataset), numbers in frame.groupby(["row", "dataset"], sort=False):
@@ -205,7 +205,7 @@ def commands(room: Room, runs: pd.DataFrame) -> str:
 
 
 def _scores(number: tuple) -> str:
-    """`WikiQA MAP: 0.742 / 0.760 ± 0.014, reproduced`."""
+    """Return `WikiQA MAP: 0.742 / 0.760 ± 0.014, reproduced`."""
     text = f"{number.data} {number.measure}: {number.paper:.3f}"
     if number.verdict == NOT_RUN:
         return f"{text}, {NOT_RUN}"
@@ -218,7 +218,7 @@ PAGES: dict[str, Callable[[pd.DataFrame], str]] = {
     "side-by-side.md": side_page,
     **{f"papers/{name}.md": lambda runs, name=name: page(ROOMS[name], runs) for name in PAPERS},
 }
-"""File in `RESULTS` → what is in it, given the runs on record."""
+"""File in `RESULTS` → function that writes it from the runs on record."""
 
 
 def main() -> None:

@@ -1,9 +1,9 @@
-"""How often the test of `qasel.evaluation` rejects a true null: prints the table of docs/notes.
+"""How often the test of `qasel.evaluation` rejects a true null: for docs/notes/statistics.md.
 
     python tools/rejections.py
 
-Two systems that are equally good are made up, with variances over seeds and over questions of the
-sizes that the ledger has, and tested at 5 %; beside it, the test that knows of questions only.
+Simulates pairs of equally good systems, with the variances over seeds and over questions that the
+ledger has, and tests them at 5 %; for comparison also by a test over questions only.
 """
 
 from typing import NamedTuple
@@ -21,7 +21,7 @@ RESAMPLES = 4_999
 
 
 class Setting(NamedTuple):
-    """A test with so many seeds and questions, and the deviations of μ + α + β + ε."""
+    """Seeds and questions of a test, and the standard deviations of α, β, ε in μ + α + β + ε."""
 
     seeds: int
     questions: int
@@ -36,12 +36,12 @@ SETTINGS = [
     for questions in (68, 243)
     for of_seeds in (0.0, 0.01, 0.03)
 ]
-"""The ledger's paired differences in AP: deviations over seeds of 0 to .03 (median .01 on WikiQA),
-over questions of .06 to .26, of single values .15 to .2."""
+"""The ledger's paired differences in AP have standard deviations of 0 to .03 over seeds (median .01
+on WikiQA), .06 to .26 over questions, and .15 to .2 for the rest."""
 
 
 def rejections(setting: Setting, trials: int = TRIALS) -> dict[str, float]:
-    """The share of trials in which each test finds a difference that is not there."""
+    """Return the share of trials in which each test finds a difference that is not there."""
     generator = np.random.default_rng(setting.seeds * 1_000 + setting.questions)
     seeds, questions, *deviations = setting
     shapes = (trials, seeds, 1), (trials, 1, questions), (trials, seeds, questions)

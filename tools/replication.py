@@ -1,7 +1,7 @@
-"""The tables of the replication reports, from the ledger: `python tools/replication.py [PAPER...]`.
+"""Write the tables of the replication reports: `python tools/replication.py [PAPER...]`.
 
-A page of `docs/replication/` has a pair of marks, `<!-- NAME:begin -->` and `<!-- NAME:end -->`,
-around each table; what stands between them is written anew, the rest of the page is kept.
+Pages of `docs/replication/` have a pair of marks, `<!-- NAME:begin -->` and `<!-- NAME:end -->`,
+around each table. The text between them is rewritten from the ledger; the rest is kept.
 """
 
 import sys
@@ -171,11 +171,11 @@ REPORTS: Mapping[str, Callable[[], Tables]] = {
     "ms-ranker": _ms_ranker,
     "question-relevancy": _question_relevancy,
 }
-"""Paper -> the tables of its page, by the name in their marks."""
+"""Paper -> function that returns the tables of its page, by the name in their marks."""
 
 
 def filled(text: str, paper: str) -> str:
-    """A page with the current tables; raises `QaselError` when it lacks the marks of one."""
+    """Return a page with the current tables; raises `QaselError` if it lacks the marks of one."""
     runs = read_runs([ROOMS[paper]])
     for name, table in REPORTS[paper]().items():
         begin, end = f"<!-- {name}:begin -->", f"<!-- {name}:end -->"

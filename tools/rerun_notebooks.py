@@ -1,8 +1,8 @@
 """Run notebooks in place with their defaults: `python tools/rerun_notebooks.py [NAME...]`.
 
-What would differ between two machines is left out of the saved file: times, the kernel's
-version, the state of widgets (their pictures stay). A hash of the sources goes into the metadata,
-so that a test can tell outputs that are older than their source.
+The saved file omits what would differ between two machines: times, the kernel's version and the
+state of widgets (their pictures stay). A hash of the sources in the metadata lets a test recognise
+outputs that are older than their source.
 """
 
 import argparse
@@ -29,17 +29,17 @@ MACHINE = re.compile(
     r"(?<![\w.:/])(?:/(?:home|root|tmp|work|Users|private|var|opt)/\S*)|\b[A-Z]:\\\\?\w\S*"
     r"|\bat 0x[0-9a-f]{6,}"
 )
-"""An absolute path, or an address in memory, in a cell or its output."""
+"""Matches an absolute path or a memory address in a cell or its output."""
 
 
 def source_hash(notebook: NotebookNode) -> str:
-    """sha256 of the kinds and sources of all cells."""
+    """Return the SHA-256 of the kinds and sources of all cells."""
     cells = [[cell.cell_type, cell.source] for cell in notebook.cells]
     return hashlib.sha256(json.dumps(cells).encode("utf-8")).hexdigest()
 
 
 def texts(cell: NotebookNode) -> list[str]:
-    """The cell's source and all text in its outputs, pictures left out."""
+    """Return the cell's source and all text in its outputs, without pictures."""
     found = [cell.source]
     for output in cell.get("outputs", []):
         found += [output.get("text", ""), *output.get("traceback", [])]
@@ -49,7 +49,7 @@ def texts(cell: NotebookNode) -> list[str]:
 
 
 def strip(notebook: NotebookNode) -> None:
-    """Take out what a machine or a moment leaves in a notebook."""
+    """Remove what depends on the machine or the time of a run."""
     notebook.metadata = NotebookNode(
         kernelspec={"display_name": "python3", "language": "python", "name": "python3"},
         language_info={"name": "python"},
@@ -63,7 +63,7 @@ def strip(notebook: NotebookNode) -> None:
             cell.outputs = [output for output in cell.outputs if not _bar(output)]
         for output in cell.get("outputs", []):
             if "data" in output:
-                # Without its model a widget shows as an error; the text/html beside it is whole.
+                # Without its model a widget shows as an error; the text/html beside it suffices.
                 output.data.pop(WIDGET, None)
             if "metadata" in output:
                 output.metadata = NotebookNode()
@@ -75,9 +75,9 @@ def _bar(output: NotebookNode) -> bool:
 
 
 def rerun(path: Path) -> None:
-    """Execute one notebook and put it in place; `QaselError` for a failing cell or machine path."""
+    """Execute a notebook in place; raises `QaselError` for a failing cell or a machine's path."""
     notebook = nbformat.read(path, as_version=4)
-    os.environ["OMP_NUM_THREADS"] = "1"  # as `make test`: training adds up otherwise with two
+    os.environ["OMP_NUM_THREADS"] = "1"  # as in `make test`: two threads add in another order
     client = NotebookClient(
         notebook,
         timeout=SECONDS_A_CELL,
@@ -85,7 +85,7 @@ def rerun(path: Path) -> None:
         resources={"metadata": {"path": str(path.parent)}},
         store_widget_state=False,
         record_timing=False,
-        coalesce_streams=True,  # when a line arrives is chance
+        coalesce_streams=True,  # lines arrive at random times
     )
     try:
         client.execute()
@@ -100,13 +100,13 @@ def rerun(path: Path) -> None:
 
 
 def with_solutions(paths: list[Path]) -> list[Path]:
-    """Each notebook, and after it the solutions of its exercises if there are any."""
+    """Return each notebook, followed by the solutions of its exercises, if there are any."""
     both = [found for path in paths for found in (path, path.parent / "solutions" / path.name)]
     return [path for path in both if path.exists()]
 
 
 def main() -> int:
-    """The command; returns its exit status."""
+    """Run the command and return its exit status."""
     parser = argparse.ArgumentParser(description="Run notebooks in place, with their defaults.")
     parser.add_argument("names", nargs="*", metavar="NAME", help="01 or 01_…; all if none is given")
     # Outputs must not depend on what this machine has.

@@ -1,9 +1,9 @@
 """Write the sample's tables of related questions: `python tools/sample_related.py`.
 
-data/sample/related.txt holds the texts, as it says at its top. The tables
+data/sample/related.txt holds the texts and explains its format at the top. The tables
 data/sample/related-{train,dev,test}.tsv are made from it, in the form of SemEval's subtask B:
-every list is filled up to ten with the other original questions of its split that BM25 finds
-first, and is in the order of BM25, the `pos`.
+each list is filled up to ten with the other original questions of its split that BM25 ranks
+highest, and sorted by BM25 (the column `pos`).
 """
 
 import re
@@ -18,7 +18,7 @@ from qasel.datasets.semeval import ORIGINAL, B
 from qasel.locations import DATA
 
 FOUND = 10
-"""Questions in a list."""
+"""Candidates per list."""
 
 LABELS = {"P": "PerfectMatch", "R": "Relevant", "I": "Irrelevant"}
 """Letter in the source → label in the tables."""
@@ -29,7 +29,7 @@ LINE = re.compile(r"(F\d+|[PRI]) (\S.*?) \| (\S.*)")
 
 @dataclass(frozen=True)
 class Text:
-    """A question of the forum. `label`: to the original question that it was written for."""
+    """A forum question; `label` is its relevance to the original that it was written for."""
 
     id: str
     subject: str
@@ -38,20 +38,20 @@ class Text:
 
     @property
     def words(self) -> list[str]:
-        """What BM25 sees of it."""
+        """The words that BM25 reads."""
         return re.findall(r"\w+", f"{self.subject} {self.body}".lower())
 
 
 @dataclass
 class List:
-    """An original question and what was written for it."""
+    """An original question and the questions written for it."""
 
     original: Text
     written: list[Text] = field(default_factory=list)
 
 
 def read(text: str) -> dict[str, list[List]]:
-    """Split → its lists, from the source's text; `ValueError` for a line that is none."""
+    """Parse the source into split → lists; raises `ValueError` for a malformed line."""
     splits: dict[str, list[List]] = {}
     lists: list[List] = []
     for number, line in enumerate(text.splitlines(), start=1):
@@ -73,10 +73,10 @@ def read(text: str) -> dict[str, list[List]]:
 
 
 def found(lists: Sequence[List]) -> Iterator[tuple[Text, list[Text]]]:
-    """Every original question of a split with its ten, in the order of BM25.
+    """Yield every original question of a split with its ten candidates, sorted by BM25.
 
-    BM25 is Lucene's (library bm25s), over all that was written for the split. Ties keep the
-    order of the source, those written for the question first.
+    BM25 is Lucene's (library bm25s), over all texts of the split. Ties keep the order of the
+    source, with the questions written for the original first.
     """
     originals = [each.original for each in lists]
     texts = originals + [text for each in lists for text in each.written]
@@ -95,7 +95,7 @@ def found(lists: Sequence[List]) -> Iterator[tuple[Text, list[Text]]]:
 
 
 def table(lists: Sequence[List]) -> str:
-    """The table of a split."""
+    """Return the table of a split."""
     rows = [B.columns]
     for original, ten in found(lists):
         for place, text in enumerate(ten, start=1):
@@ -106,7 +106,7 @@ def table(lists: Sequence[List]) -> str:
 
 
 def tables(folder: Path = DATA / "sample") -> dict[str, str]:
-    """Name of each table → its text."""
+    """Return name → text of each table."""
     splits = read((folder / "related.txt").read_text(encoding="utf-8"))
     return {f"related-{name}.tsv": table(lists) for name, lists in splits.items()}
 

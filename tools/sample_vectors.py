@@ -1,10 +1,9 @@
 """Cut the word vectors of the bundled sample: `python tools/sample_vectors.py`.
 
 Needs glove.6B.100d and explosion-md.300d where `qasel.load_vectors` finds them.
-The sample's words come first from GloVe (public domain, PDDL 1.0). Some copies of it lack
-numbers, 's and other words; those are filled from spaCy's vectors (CC0) by a linear
-map between the two. The most frequent English words come along, so that questions
-typed by a reader have vectors too.
+The sample's words have GloVe's vectors (public domain, PDDL 1.0). Some copies of GloVe lack
+numbers, 's and other words; these get spaCy's vectors (CC0), mapped by a linear regression. The
+most frequent English words are added, so that questions typed by a reader have vectors too.
 """
 
 import numpy as np
@@ -19,15 +18,15 @@ PENALTY = 100.0
 
 
 def completed(vectors: Vectors, other: Vectors) -> Vectors:
-    """`vectors`, and for words that only `other` has, what a ridge regression makes of theirs.
+    """Extend `vectors` by the words that only `other` has, mapped by a ridge regression.
 
-    The regression is learnt on the words that both have.
+    The regression is fitted on the words that both have.
     """
     shared = [word for word in vectors.rows if word in other]
     new = [word for word in other.rows if word == word.lower() and word not in vectors]
     ridge = Ridge(PENALTY).fit(other.of(shared), vectors.of(shared))
     filled = ridge.predict(other.of(new)).astype(np.float32)
-    # A regression shrinks what it predicts; the words it fills in are to be as long as the others.
+    # A regression shrinks its predictions: scale them to the mean length of the others.
     size = np.linalg.norm(vectors.of(shared), axis=1).mean()
     filled *= size / np.linalg.norm(filled, axis=1, keepdims=True).clip(1e-6)
     return vectors.extended(Vectors(other.name, {word: i for i, word in enumerate(new)}, filled))

@@ -1,8 +1,8 @@
-"""What each way to tune the cross-encoder costs: `python tools/tuning_cost.py`.
+"""Measure what each way to tune the cross-encoder costs: `python tools/tuning_cost.py`.
 
-For each way and encoder a process of its own makes a few training steps on WikiQA, by one thread,
-then as many with products in bfloat16. Its processor time and its peak memory (before those) are
-written to data/tuning-cost.csv, which the figure `compare-tuning` reads. The larger encoder is skipped where it is not found (tools/mpnet.py).
+For each way and encoder, a separate process makes a few training steps on WikiQA with one thread,
+then as many with products in bfloat16. CPU times and peak memory (without bfloat16) are written to
+data/tuning-cost.csv for the figure `compare-tuning`. Encoders not found are skipped: see mpnet.py.
 """
 
 import argparse
@@ -25,7 +25,7 @@ STEPS = 2
 
 
 def measured(encoder: str, trained: str) -> dict[str, float]:
-    """Weights that are trained, minutes of an epoch by precision, and peak GiB of this process."""
+    """Return the number of trained weights, minutes per epoch by precision, and peak GiB."""
     torch.set_num_threads(1)
     data = load_dataset("wikiqa")
     variant, changed = TUNED[encoder, trained]

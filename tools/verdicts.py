@@ -1,7 +1,7 @@
-"""Verdicts counted before and after a change of the rules: `python tools/verdicts.py REVISION`.
+"""Count verdicts before and after a change of the rules: `python tools/verdicts.py REVISION`.
 
-The ledger is the one at hand both times; the rules are those of the package at REVISION, then
-those of now. Fills the tables of docs/notes/verdicts.md.
+Both counts use the current ledger, once with the rules of the package at REVISION and once with
+the current rules. Fills the tables of docs/notes/verdicts.md.
 """
 
 import argparse
@@ -34,7 +34,7 @@ Counts = dict[str, dict[str, dict[str, int]]]
 
 
 def counts() -> Counts:
-    """The verdicts of all papers under the package that is imported."""
+    """Count the verdicts of all papers under the imported package."""
     found: Counts = {}
     for name, function in CLAIMS.items():
         report = importlib.import_module(f"qasel.papers.{name.replace('-', '_')}.report")
@@ -48,7 +48,7 @@ def counts() -> Counts:
 
 
 def counts_at(revision: str) -> Counts:
-    """The same under the package at another revision; raises `QaselError` for an unknown one."""
+    """Count them under the package at another revision; raises `QaselError` for an unknown one."""
     archive = ["git", "-C", str(ROOT), "archive", revision, "qasel", "data"]
     made = subprocess.run(archive, capture_output=True)
     if made.returncode:
@@ -63,7 +63,7 @@ def counts_at(revision: str) -> Counts:
 
 
 def table(what: str, before: Counts, after: Counts) -> str:
-    """A line per paper and time, a column per verdict."""
+    """Return a table with a row per paper and time, and a column per verdict."""
     lines = [
         {"paper": name, "rules": when} | found[name][what]
         for name in PAPERS
@@ -75,7 +75,7 @@ def table(what: str, before: Counts, after: Counts) -> str:
 
 
 def filled(text: str, before: Counts, after: Counts) -> str:
-    """The page with the tables of now; raises `QaselError` without its markers."""
+    """Return the page with the current tables; raises `QaselError` if it lacks its markers."""
     head, begun, rest = text.partition(BEGIN)
     _, ended, tail = rest.partition(END)
     if not begun or not ended:
@@ -87,7 +87,7 @@ def filled(text: str, before: Counts, after: Counts) -> str:
 
 
 def main() -> int:
-    """The command; returns its exit status."""
+    """Run the command and return its exit status."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("revision", nargs="?", help="whose rules stood before")
     parser.add_argument("--json", action="store_true", help="print the counts of now, no page")

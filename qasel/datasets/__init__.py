@@ -1,4 +1,4 @@
-"""Data sets: real ones, the bundled sample and a user's own files; tasks on pairs of texts."""
+"""Data sets (public ones, the bundled sample, a user's own files) and tasks on pairs of texts."""
 
 from qasel.datasets.base import Candidate, Dataset, Question, Split
 from qasel.datasets.describe import describe, describe_pairs

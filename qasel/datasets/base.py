@@ -1,4 +1,4 @@
-"""The nouns of the task: a `Dataset` is named splits of `Question`s with their `Candidate`s."""
+"""The core classes: a `Dataset` has named splits of `Question`s, each with its `Candidate`s."""
 
 import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -17,7 +17,7 @@ SHUFFLE_SEED = 20130609
 class Candidate:
     """One candidate answer: `label` is 1 (answers the question), 0 (does not) or None (unknown).
 
-    `place` is its place in the source file, from 0, before any shuffling.
+    `place` is its position in the question's list in the source file, from 0, before any shuffling.
     """
 
     id: str
@@ -41,7 +41,7 @@ class Question:
 
     @property
     def labels(self) -> np.ndarray:
-        """Labels, int64 array `[candidates]`; raises `QaselError` if one is not known."""
+        """The labels, an int64 array `[candidates]`; raises `QaselError` if any is unknown."""
         labels = [candidate.label for candidate in self.candidates]
         if None in labels:
             raise QaselError(f"question {self.id!r} has candidates without a label")
@@ -49,12 +49,12 @@ class Question:
 
     @property
     def answered(self) -> bool:
-        """At least one candidate is an answer."""
+        """Whether at least one candidate is relevant."""
         return any(candidate.label == 1 for candidate in self.candidates)
 
     @property
     def mixed(self) -> bool:
-        """At least one candidate is an answer and at least one is not."""
+        """Whether there is at least one relevant and at least one non-relevant candidate."""
         return self.answered and any(candidate.label == 0 for candidate in self.candidates)
 
 
@@ -62,8 +62,8 @@ class Question:
 class Split(Sequence[Question]):
     """A named, validated sequence of questions.
 
-    Raises `QaselError` for a question without candidates, an id that occurs
-    twice, an empty text or a label that is not 0, 1 or None.
+    Raises `QaselError` for a question without text or candidates, an id that occurs twice, or a
+    label that is not 0, 1 or None.
     """
 
     name: str
@@ -107,7 +107,7 @@ class Split(Sequence[Question]):
 
     @property
     def texts(self) -> list[str]:
-        """The questions' texts, then the candidates'."""
+        """The texts of all questions, then those of all candidates."""
         return [q.text for q in self] + [c.text for q in self for c in q.candidates]
 
     @property
@@ -121,13 +121,13 @@ class Split(Sequence[Question]):
         return sum(candidate.label == 1 for q in self.questions for candidate in q.candidates)
 
     def require_labels(self) -> None:
-        """Raise `QaselError` for a candidate without a label."""
+        """Raise `QaselError` if any candidate has no label."""
         for question in self:
             _ = question.labels
 
     @property
     def fingerprint(self) -> str:
-        """Sixteen hexadecimal digits over the name, all texts and labels."""
+        """Sixteen hexadecimal digits, a hash of the name and of all ids, texts and labels."""
         found = hashlib.sha256(self.name.encode())
         for question in self:
             rows = [(c.id, c.text, c.label) for c in question.candidates]
@@ -135,11 +135,11 @@ class Split(Sequence[Question]):
         return found.hexdigest()[:16]
 
     def where(self, keep: Callable[[Question], bool]) -> "Split":
-        """The split with the questions for which `keep(question)` is true."""
+        """The split restricted to the questions for which `keep(question)` is true."""
         return replace(self, questions=tuple(filter(keep, self.questions)))
 
     def shuffled(self, seed: int = SHUFFLE_SEED) -> "Split":
-        """The split with candidates in a fixed random order; `place` keeps the old one."""
+        """The split with each question's candidates in a fixed random order; `place` stays."""
         generator = np.random.default_rng(seed)
         questions = []
         for question in self.questions:
@@ -163,8 +163,8 @@ class Pair:
 class PairTask:
     """Labelled pairs of texts, in file order.
 
-    `notes` say, one per line, how the files that were read differ from the published set.
-    Raises `QaselError` for a task without pairs and for a label that is not one of `labels`.
+    `notes` list how the files read differ from the published set. Raises `QaselError` for a task
+    without pairs, or a label that is not one of `labels`.
     """
 
     name: str
@@ -185,7 +185,7 @@ class PairTask:
 
     @property
     def fingerprint(self) -> str:
-        """Sixteen hexadecimal digits over all texts and labels."""
+        """Sixteen hexadecimal digits, a hash of the name and of all texts and labels."""
         found = hashlib.sha256(repr((self.name, self.labels)).encode())
         for pair in self.pairs:
             found.update(repr((pair.left, pair.right, pair.label)).encode())
@@ -194,12 +194,12 @@ class PairTask:
 
 @dataclass(frozen=True)
 class Dataset:
-    """Named splits under a named protocol (which questions count).
+    """Named splits under a named protocol, which decides which questions count.
 
     `scoring` is the convention of its published scores, one of
-    `qasel.evaluation.measures.PROTOCOLS`; `notes` say, one per line, how the files that were read
-    differ from the published data set; `tasks` are auxiliary tasks, `articles` documents to
-    compare its texts by.
+    `qasel.evaluation.measures.PROTOCOLS`; `notes` list how the files read differ from the published
+    data set; `tasks` are auxiliary tasks; `articles` are documents for comparing its texts
+    (Explicit Semantic Analysis).
     """
 
     name: str
@@ -217,13 +217,13 @@ class Dataset:
         return self.splits[split]
 
     def require_labels(self) -> None:
-        """Raise `QaselError` for a missing train, dev or test, or a candidate without a label."""
+        """Raise `QaselError` if train, dev or test is missing, or any candidate has no label."""
         for split in (self.train, self.dev, self.test, *self.splits.values()):
             split.require_labels()
 
     @property
     def fingerprint(self) -> str:
-        """Sixteen hexadecimal digits over all texts and labels."""
+        """Sixteen hexadecimal digits, a hash of all splits."""
         parts = [split.fingerprint for _, split in sorted(self.splits.items())]
         return hashlib.sha256(" ".join(parts).encode()).hexdigest()[:16]
 

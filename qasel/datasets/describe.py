@@ -1,4 +1,4 @@
-"""A data set, or a task on pairs, in numbers."""
+"""Statistics of a data set or a task on pairs."""
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -8,10 +8,10 @@ from qasel.datasets.base import Dataset, PairTask, Split
 
 
 def describe(dataset: Dataset) -> list[dict[str, str | int | float]]:
-    """One record a split: questions, pairs, positives, pairs a question, mean lengths.
+    """One record per split: questions, pairs, positives, pairs per question, mean lengths.
 
-    `answered` and `mixed` count the questions with a right answer, and with a
-    right and a wrong one. Lengths are in blank-separated tokens, as the papers count:
+    `answered` counts the questions with a relevant candidate, `mixed` those that also have a
+    non-relevant one. Lengths are in blank-separated tokens, as the papers count them:
     `question_tokens` over questions, `sentence_tokens` over pairs.
     """
     return [
@@ -31,9 +31,9 @@ def describe(dataset: Dataset) -> list[dict[str, str | int | float]]:
 
 
 def describe_pairs(task: PairTask) -> list[dict[str, str | int | float]]:
-    """One record a label: its pairs, and the mean lengths of both texts in tokens.
+    """One record per label: its number of pairs, and the mean lengths of both texts in tokens.
 
-    Tokens are set apart by blanks; a label without pairs has lengths of 0.
+    Tokens are separated by blanks; a label without pairs has lengths of 0.
     """
     pairs = [[pair for pair in task.pairs if pair.label == i] for i in range(len(task.labels))]
     return [
@@ -48,9 +48,9 @@ def describe_pairs(task: PairTask) -> list[dict[str, str | int | float]]:
 
 
 def oddities(folder: Path, read: Mapping[Path, Split]) -> Iterator[str]:
-    """Notes on the splits of a folder, as they are before a protocol takes questions out.
+    """Notes on the splits in a folder, before a protocol leaves any questions out.
 
-    `read` are the files that were read, each with its split.
+    `read` maps each file that was read to its split.
     """
     splits = {split.name: split for split in read.values()}
     if missing := [name for name in ("train", "dev", "test") if name not in splits]:

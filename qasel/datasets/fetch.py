@@ -1,4 +1,4 @@
-"""Public collections: downloaded by pooch, unpacked within bounds, checked by their contents."""
+"""Public collections: downloaded by pooch, unpacked safely, checked by their contents."""
 
 import hashlib
 import os
@@ -21,7 +21,7 @@ from qasel.locations import data_dirs
 class FileCheck:
     """One file of a collection. `status`: ok, absent, wrong sha256, unreadable, or present.
 
-    `present` is a file whose checksum nobody has published; `path` is where it was found.
+    `present` means that its checksum is unknown or was not compared; `path` is where it was found.
     """
 
     collection: str
@@ -33,11 +33,11 @@ class FileCheck:
 def fetch(name: str, data_dir: FilePath | None = None, *, progress: bool = False) -> list[Path]:
     """Download a collection into `data_dir` (else `$QASEL_DATA`, else the user's cache).
 
-    Returns the paths of the main files; what is there already is not downloaded. A download that
-    breaks off, or whose checksum is wrong, leaves nothing behind.
+    Returns the paths of the main files; files that are already there are not downloaded again. An
+    interrupted download, or one with a wrong checksum, leaves nothing behind.
 
-    Raises `QaselError` for an unknown collection or one without a download, a source that cannot
-    be reached (telling the manual way), a wrong checksum and a broken or hostile archive.
+    Raises `QaselError` for an unknown collection or one without a download, a source that cannot be
+    reached (saying how to fetch by hand), a wrong checksum, or a broken or hostile archive.
     """
     known = collection(name)
     if known.name == "sample":
@@ -61,7 +61,7 @@ def fetch(name: str, data_dir: FilePath | None = None, *, progress: bool = False
     if all(path and _status(path, sums[file]) in FITTING for file, path in found.items()):
         return [path for path in found.values() if path]
     packed = download(known.url, known.hash, home, manual, progress=progress)
-    # Unpack aside, check, then move in file by file, so that no half file is ever met.
+    # Unpack aside, check, then move in file by file: no partial file is ever seen.
     aside = Path(tempfile.mkdtemp(prefix=".fetch-", dir=home))
     try:
         unpacked = unpack(packed, aside)
@@ -86,16 +86,16 @@ def fetch(name: str, data_dir: FilePath | None = None, *, progress: bool = False
 def download(
     url: str, hash_: str | None, folder: Path, manual: str, *, progress: bool = False
 ) -> Path:
-    """The file at `url` in a folder, downloaded unless it is there.
+    """Download the file at `url` to a folder, unless it is there already; returns its path.
 
-    Raises `QaselError` for a server that cannot be reached or refuses, ending with `manual`, and
-    for a file whose checksum is not `hash_` (`algorithm:digest`).
+    Raises `QaselError` if the server cannot be reached or refuses (the message ends with `manual`),
+    or the file's checksum is not `hash_` (`algorithm:digest`).
     """
     import pooch
     import requests
 
     pooch.get_logger().setLevel("WARNING")
-    patience = (15, 60)  # seconds to connect, and between two pieces
+    patience = (15, 60)  # seconds to connect, and between two chunks
     getter = pooch.HTTPDownloader(progressbar=progress and sys.stderr.isatty(), timeout=patience)
     try:
         return Path(pooch.retrieve(url, hash_, url.rsplit("/", 1)[-1], folder, downloader=getter))
@@ -118,18 +118,18 @@ def download(
 
 
 def unpack(archive: Path, folder: Path) -> dict[str, Path]:
-    """Extract a zip or tar into `folder`: name → where the file is now.
+    """Extract a zip or tar archive into `folder`; returns name → path of each extracted file.
 
-    Names leave a folder out that holds all the rest. Links and what macOS adds have none.
+    Names omit a folder that holds everything else. Links and macOS's extra files are not returned.
 
-    Raises `QaselError`, before anything is written, for a member or link that leads out of the
-    folder; and for a broken archive.
+    Raises `QaselError` for a broken archive, a link that leads out of the folder and, before
+    anything is written, a member whose name does.
     """
     folder.mkdir(parents=True, exist_ok=True)
     try:
         if zipfile.is_zipfile(archive):
             with zipfile.ZipFile(archive) as pack:
-                # `orig_filename`: zipfile itself cuts the name at a NUL. It makes no links.
+                # `orig_filename`: zipfile cuts `filename` at a NUL. It makes no links.
                 _refuse(archive, [info.orig_filename for info in pack.infolist()])
                 pack.extractall(folder)
         elif tarfile.is_tarfile(archive):
@@ -142,7 +142,7 @@ def unpack(archive: Path, folder: Path) -> dict[str, Path]:
         raise QaselError(f"{archive}: refused, {error}") from error
     except QaselError:
         raise
-    except Exception as error:  # the libraries raise many kinds for damaged or encrypted archives
+    except Exception as error:  # the libraries raise many errors for damaged or encrypted archives
         raise QaselError(f"{archive}: the archive cannot be unpacked ({error})") from error
     files = [
         path
@@ -159,7 +159,7 @@ def unpack(archive: Path, folder: Path) -> dict[str, Path]:
 
 
 def _refuse(archive: Path, names: list[str]) -> None:
-    """Raise `QaselError` for a name that leads out of the folder, here or on Windows."""
+    """Raise `QaselError` for a name that leads out of the folder, on this system or on Windows."""
     for name in names:
         path = PurePosixPath(name.replace("\\", "/"))
         if path.is_absolute() or ".." in path.parts or name[1:2] == ":" or "\0" in name:
@@ -169,10 +169,10 @@ def _refuse(archive: Path, names: list[str]) -> None:
 def check(
     name: str | None = None, data_dir: FilePath | None = None, *, contents: bool = True
 ) -> list[FileCheck]:
-    """What is there of a collection (by default of each), by the sha256 of the contents.
+    """Check which files of a collection (by default, of each) are there, by their contents' sha256.
 
-    `contents` False only looks whether the files are there (`present` or `absent`).
-    Raises `QaselError` for an unknown name.
+    With `contents=False`, only looks whether they exist (`present` or `absent`). Raises
+    `QaselError` for an unknown name.
     """
     bases = data_dirs(data_dir)
     found = []
@@ -197,7 +197,7 @@ def _status(path: Path, sha256: str | None) -> str:
 
 
 def _files(known: Collection) -> dict[str, str | None]:
-    """Files of a collection, below its folder → sha256 of their contents, as far as it is known."""
+    """File name within a collection's folder → sha256 of its contents, or None if unknown."""
     sums = {
         file.removeprefix(f"{known.folder}/"): str(entry["sha256"])
         for file, entry in checksums().get(known.name, {}).items()

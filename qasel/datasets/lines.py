@@ -1,4 +1,4 @@
-"""Text files line by line, gzipped or not, with every fault told as file and line."""
+"""Reading text files line by line, gzipped or not; each error names the file and line."""
 
 import csv
 import gzip
@@ -18,13 +18,13 @@ Model = TypeVar("Model", bound=BaseModel)
 
 
 def read_contents(path: FilePath) -> bytes:
-    """The file's bytes, uncompressed if they are gzip.
+    """The file's bytes, decompressed if they are gzip.
 
     Raises `QaselError` for a file that is missing, not readable, or broken gzip.
     """
     try:
         data = Path(path).read_bytes()
-        # By the bytes, not the name: a file's `.gz` may have been lost or left on.
+        # Goes by the bytes, not the name: `.gz` may have been lost or left on.
         return gzip.decompress(data) if data.startswith(b"\x1f\x8b") else data
     except FileNotFoundError:
         raise QaselError(f"{path}: no such file") from None
@@ -37,8 +37,8 @@ def read_contents(path: FilePath) -> bytes:
 def read_text(path: FilePath) -> str:
     """The file's text.
 
-    Raises `QaselError` for what `read_contents` raises, a file that is not
-    UTF-8 (with the line of the first wrong byte) and a file without text.
+    Raises `QaselError` as `read_contents` does, and for a file that is not UTF-8 (with the line of
+    the first invalid byte) or has no text.
     """
     data = read_contents(path)
     try:
@@ -52,18 +52,18 @@ def read_text(path: FilePath) -> str:
 
 
 def read_lines(path: FilePath, *, blank: bool = False) -> Iterator[tuple[int, str]]:
-    """Number (from 1) and text of each line, without CR and LF; blank ones only if asked for."""
-    # Not `splitlines`: a sentence may hold U+2028 and other signs that it takes for line ends.
+    """Yield each line's number (from 1) and text, without CR and LF; blank ones if `blank`."""
+    # Not `splitlines`: it also splits at U+2028 and the like, which a sentence may contain.
     for number, line in enumerate(read_text(path).split("\n"), start=1):
         if blank or line.strip():
             yield number, line.removesuffix("\r")
 
 
 def read_fields(path: FilePath, columns: int = 0) -> Iterator[tuple[int, list[str]]]:
-    """Number (from 1) and tab-separated fields of each line; fields are never quoted.
+    """Yield the number (from 1) and tab-separated fields of each line; fields are never quoted.
 
-    Raises `QaselError`, with file and line, where there are not `columns` of them, by default as
-    many as the first line, a header, has.
+    Raises `QaselError`, with file and line, for a line that does not have `columns` fields (by
+    default, as many as the first line).
     """
     for number, line in read_lines(path):
         fields = line.split("\t")
@@ -75,9 +75,9 @@ def read_fields(path: FilePath, columns: int = 0) -> Iterator[tuple[int, list[st
 
 
 def read_json_lines(path: FilePath, model: type[Model]) -> Iterator[tuple[int, Model]]:
-    """Number (from 1) of each line of a JSONL file, and the line as a pydantic model.
+    """Yield the number (from 1) of each line of a JSONL file, and the line as a pydantic model.
 
-    Raises `QaselError`, with file and line, for a line that is not JSON or not such a model.
+    Raises `QaselError`, with file and line, for a line that is not JSON or does not fit the model.
     """
     for number, line in read_lines(path):
         try:
@@ -90,10 +90,10 @@ def read_json_lines(path: FilePath, model: type[Model]) -> Iterator[tuple[int, M
 
 
 def read_csv(path: FilePath, columns: Sequence[str]) -> Iterator[tuple[int, list[str]]]:
-    """Line (from 1) on which it begins, and fields (which may be quoted), of each CSV record.
+    """Yield the first line (from 1) and the fields of each CSV record; fields may be quoted.
 
     Raises `QaselError`, with file and line, for a header other than `columns`, a wrong number of
-    fields and broken quoting.
+    fields, or broken quoting.
     """
     records = csv.reader(io.StringIO(read_text(path), newline=""), strict=True)
     line = 1
@@ -112,9 +112,9 @@ def read_csv(path: FilePath, columns: Sequence[str]) -> Iterator[tuple[int, list
 
 
 class Row(NamedTuple):
-    """One candidate as read; `text` None is a question without any candidate.
+    """One candidate as read; with `text` None, a question without any candidate.
 
-    `block` is the same in all rows of a question, where the file says which belong together.
+    `block` is the same for all rows of a question, if the file says which rows belong together.
     """
 
     line: int
@@ -127,16 +127,16 @@ class Row(NamedTuple):
 
 
 def group_rows(path: FilePath, name: str, rows: Iterable[Row], *, blank: bool = False) -> Split:
-    """The split that the rows of a file make.
+    """Group the rows of a file into questions, and return them as a split.
 
-    Rows with the same question id belong together; without ids, consecutive
-    rows with the same question (and block) do, and questions are numbered
-    `q1`, `q2`, … A candidate without an id gets QUESTION-PLACE. `blank` allows
-    candidates without words, which keep label and place.
+    Rows with the same question id belong together. Without ids, consecutive rows with the same
+    question (and block) do, and questions are numbered `q1`, `q2`, … A candidate without an id gets
+    the id QUESTION-PLACE. `blank` allows candidates without words, which keep their label and
+    place.
 
-    Raises `QaselError`, with file and line, for a blank text, an id that is blank or has white
-    space, one id with two texts, two candidates with one id, a question without candidates, and
-    one without an id (or block) whose rows do not stand together, as in a shuffled table.
+    Raises `QaselError`, with file and line, for a blank text, an id that is blank or contains white
+    space, one id with two texts, two candidates with one id, a question without candidates, and a
+    question without an id (or block) whose rows are not adjacent, as in a shuffled table.
     """
     questions: dict[Hashable, tuple[str, Row, dict[str, Candidate]]] = {}
     last: Hashable = None
@@ -148,7 +148,7 @@ def group_rows(path: FilePath, name: str, rows: Iterable[Row], *, blank: bool = 
         _check_id(where, "question", row.question_id)
         _check_id(where, "candidate", row.id)
         if numbered not in (None, row.question_id is None):
-            # Made-up numbers could meet an id of the file, and join two questions unawares.
+            # A made-up number could equal an id of the file and merge two questions unnoticed.
             raise QaselError(f"{where}: some questions have an id and some have none; give all one")
         numbered = row.question_id is None
         key = (row.question, row.block) if numbered else row.question_id
@@ -185,6 +185,6 @@ def group_rows(path: FilePath, name: str, rows: Iterable[Row], *, blank: bool = 
 
 
 def _check_id(where: str, what: str, identity: str | None) -> None:
-    """White space would tear the columns of a TREC run apart, and other programs end at a NUL."""
+    """Refuse white space, which separates columns in TREC runs, and NUL, which ends C strings."""
     if identity is not None and (identity.split() != [identity] or "\0" in identity):
         raise QaselError(f"{where}: {what} id {identity!r} is blank or has white space or a NUL")

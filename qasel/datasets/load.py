@@ -1,6 +1,6 @@
-"""`load_dataset`: a data set by name, or a folder of one's own, under a named protocol.
+"""`load_dataset` loads a data set by name, or a user's own folder, under a named protocol.
 
-`load_pairs` is its like for tasks on sentence pairs.
+`load_pairs` does the same for tasks on sentence pairs.
 """
 
 import contextlib
@@ -22,13 +22,13 @@ from qasel.files import FilePath
 from qasel.locations import data_dirs
 
 RELATED = "related"
-"""The sample's protocol under which questions are ranked for a question."""
+"""The sample's protocol under which the candidates of a question are related questions."""
 
 
 def read_sample(
     known: Collection, folders: Sequence[Path], protocol: str
 ) -> tuple[list[Split], tuple[str, ...]]:
-    """The bundled sample; its related questions are in tables of SemEval's subtask B's form."""
+    """Read the bundled sample; its tables of related questions are like SemEval's for subtask B."""
     (folder,) = folders
     if protocol != RELATED:
         return [read_questions(folder / f"{n}.tsv", n).where(KEEP[protocol]) for n in SPLITS], ()
@@ -41,16 +41,16 @@ def load_dataset(
     protocol: str | None = None,
     data_dir: FilePath | None = None,
 ) -> Dataset:
-    """A data set: `sample`, `wikiqa`, `trecqa`, `semeval-cqa`, or a folder of one's own.
+    """Load a data set: `sample`, `wikiqa`, `trecqa`, `semeval-cqa`, or a folder of your own.
 
-    A folder has the files train, dev and test (or some of them), each .tsv or .jsonl as in
-    `read_table` and `read_jsonl`. `protocol` says which questions count (see `qasel data list`;
-    by default `all` for a folder). Under `semeval-cqa`'s `b-…` and the sample's `related`, the
-    candidates are questions too. Files are looked for in `data_dir`, `$QASEL_DATA`, `data/` and
-    the user's cache. Candidates come in a fixed random order, `place` is the file's.
+    A folder has the files train, dev and test (or some of them), each .tsv or .jsonl as described
+    in `read_table` and `read_jsonl`. `protocol` decides which questions count (see
+    `qasel data list`; `all` by default for a folder). Under `b-…` of `semeval-cqa` and `related` of
+    the sample, the candidates are questions too. Files are looked up in `data_dir`, `$QASEL_DATA`,
+    `data/` and the user's cache. Candidates come in a fixed random order; `place` gives the file's.
 
-    Raises `QaselError` for an unknown name or protocol, data that are not there (saying how to
-    get them), malformed files (with file and line) and a split left without questions.
+    Raises `QaselError` for an unknown name or protocol, missing data (saying how to get them),
+    malformed files (with file and line), or a split left without questions.
     """
     text = os.fspath(name)
     path_like = "/" in text or os.sep in text or Path(text).is_dir()
@@ -77,9 +77,9 @@ def load_dataset(
 
 
 def full_name(dataset: str) -> str:
-    """The name of a data set as it is, or the whole path of a folder of one's own.
+    """The name of a data set unchanged, or the absolute path of a user's own folder.
 
-    A protocol may follow, as in `own/answered`; a folder of that name goes before it.
+    A protocol may follow, as in `own/answered`; a folder with that very name takes precedence.
     """
     if Path(dataset).is_dir():
         return full_path(dataset)
@@ -89,7 +89,7 @@ def full_name(dataset: str) -> str:
 
 
 def full_path(name: str) -> str:
-    """The name of a data set as it is, or the whole path of a file or folder of one's own."""
+    """The name of a data set unchanged, or the absolute path of a user's own file or folder."""
     own = name and name not in COLLECTIONS and Path(name).exists()
     return str(Path(name).resolve()) if own else name
 
@@ -98,7 +98,7 @@ def full_path(name: str) -> str:
 def _collection(
     name: str, protocol: str, folders: tuple[Path, ...], state: tuple[object, ...]
 ) -> Dataset:
-    """Kept until a file changes, for runs one after another read the same; some tens of MB each."""
+    """Load a collection; cached until a file changes, for successive runs (tens of MB each)."""
     known = COLLECTIONS[name]
     splits, notes = resolve_name(known.reader)(known, folders, protocol)
     scoring = "semeval" if protocol == RELATED else known.scoring
@@ -106,21 +106,21 @@ def _collection(
 
 
 def _state(folders: Iterable[Path]) -> tuple[object, ...]:
-    """Names, times and sizes of the files in some folders: another when one of them changes."""
+    """The paths, times and sizes of the files in some folders; differs once one of them changes."""
     states = []
     for entry in (entry for folder in folders if folder.is_dir() for entry in os.scandir(folder)):
-        with contextlib.suppress(OSError):  # gone meanwhile
+        with contextlib.suppress(OSError):  # deleted meanwhile
             states.append((entry.path, entry.stat().st_mtime_ns, entry.stat().st_size))
     return tuple(states)
 
 
 def load_pairs(name: str, data_dir: FilePath | None = None) -> PairTask:
-    """The training pairs of `fnc-1` or `multinli`, as many as are there.
+    """Load the training pairs of `fnc-1` or `multinli`, as many as are available.
 
-    `fnc-1`: headline and body, labelled agree, disagree, discuss or unrelated. `multinli`:
-    premise and hypothesis, labelled entailment, neutral or contradiction; without the official
-    file, a sample of it, as a note says. Runs of white space are one blank. Files are looked for
-    where `load_dataset` looks, and `QaselError` is raised for the same faults.
+    `fnc-1`: headline and body, labelled agree, disagree, discuss or unrelated. `multinli`: premise
+    and hypothesis, labelled entailment, neutral or contradiction; without the official file, a
+    sample of it is read, and a note says so. Runs of white space become one blank. Files are looked
+    up as by `load_dataset`, and `QaselError` is raised for the same faults.
     """
     tasks = {known.pairs: known for known in COLLECTIONS.values() if known.pairs}
     if name not in tasks:
@@ -136,7 +136,7 @@ def _dataset(
     scoring: str = "trec",
     notes: tuple[str, ...] = (),
 ) -> Dataset:
-    """Shuffled only now, so that a split is in the same order whichever file it came from."""
+    """Make a data set. Shuffling only here gives a split one order, whatever file it came from."""
     if empty := [split.name for split in splits if not split]:
         what = f"{name}: protocol {protocol!r} leaves no question in {empty[0]}"
         raise QaselError(f"{what}; it goes by labels: `qasel data describe` tells of them")
@@ -151,7 +151,7 @@ def _protocol(name: str, asked: str | None, known: Mapping[str, str], default: s
 
 
 def _folder(folder: Path) -> dict[Path, Split]:
-    """The splits that a user's folder holds, by the one file of its name that each is from."""
+    """File → split for the train, dev and test files in a user's folder, at most one file each."""
     if not folder.is_dir():
         name, protocol = os.fspath(folder.parent), folder.name
         known = COLLECTIONS[name].protocols if name in COLLECTIONS else QUESTION_PROTOCOLS

@@ -1,6 +1,6 @@
 """Every public collection that the project knows: protocols, files, source, licence.
 
-They are described in `collections.toml`. A new data set is one more table there and a reader in a
+They are described in `collections.toml`. A new data set needs a table there and a reader in a
 module of its own.
 """
 
@@ -19,20 +19,19 @@ from qasel.locations import DATA, misnamed
 
 
 class Collection(BaseModel, frozen=True, extra="forbid"):
-    """A public data set or set of word vectors: all that is peculiar to it.
+    """The description of a public data set or set of word vectors.
 
-    `folder` is its place below a data folder, `layouts` other places where its official archives
-    put its files. `url` is its download, `hash` the `algorithm:digest` of that where one is
-    published; `files` must come out of it (without `.gz`), or are the archive itself, which is
-    then kept as it is. `default` is the protocol taken when none is named; a collection without
-    protocols is no `Dataset`. `pairs` is the name of its task on sentence pairs in `load_pairs`.
-    `reader` names the function that reads it, `module:function`: of a data set
-    `read(collection, folders, protocol)`, which gives a list of splits and notes on them, of a task
-    on pairs `read(collection, folders)`, which gives the `PairTask`.
-    `scoring` is the convention of its published scores, `vectors` the word vectors that all
-    papers start with on it. `label` is its name in tables and figures, `labels` that under a
-    protocol. `wider` maps a protocol to others whose test holds all of its questions with the
-    same candidates.
+    `folder` is its place below a data folder; `layouts` are other places where its official
+    archives put its files. `url` is its download, and `hash` the published `algorithm:digest` of
+    that, if any. `files` (without `.gz`) must be in the download, or name the archive itself, which
+    is then kept packed. `default` is the protocol used if none is named; a collection without
+    protocols is not a `Dataset`. `pairs` is the name of its task on sentence pairs in `load_pairs`.
+    `reader` names the function that reads it, as `module:function`. For a data set,
+    `read(collection, folders, protocol)` returns a list of splits and notes on them; for a task on
+    pairs, `read(collection, folders)` returns the `PairTask`. `scoring` is the convention of its
+    published scores; `vectors` are the word vectors that all papers start with on it. `label` is
+    its name in tables and figures, `labels` its names under single protocols. `wider` maps a
+    protocol to others whose test split has all of its questions, with the same candidates.
     """
 
     name: str
@@ -61,12 +60,12 @@ class Collection(BaseModel, frozen=True, extra="forbid"):
         return f"{self.source}. Licence: {self.licence}. Cite: {self.citation}."
 
     def folders(self, bases: Sequence[Path]) -> list[Path]:
-        """Every folder below the data folders in which its files may lie, best first."""
+        """All folders below the data folders in which its files may be, in order of preference."""
         bases = [DATA] if self.name == "sample" else bases
         return [base / layout for base in bases for layout in (self.folder, *self.layouts)]
 
     def missing(self, split: str, names: Sequence[str]) -> NoReturn:
-        """Raise `QaselError`: no file of the split, where it was looked for, and how to get it."""
+        """Raise `QaselError` for a missing split: where its file was looked for, how to get it."""
         get = f"get it with `qasel data fetch {self.name}`"
         if not self.url:
             get = f"get it from {self.source} and put it there"
@@ -85,13 +84,13 @@ COLLECTIONS = {
 }
 
 QUESTION_PROTOCOLS = COLLECTIONS["wikiqa"].protocols
-"""Which questions count, in a collection that does not name its own protocols."""
+"""Protocol → which questions count, for collections that do not define their own protocols."""
 
 
 def collection(name: str) -> Collection:
-    """The collection of that name; `glove.6B.100d` and its like mean `glove.6B`.
+    """The collection of that name; `glove.6B.100d` and its siblings mean `glove.6B`.
 
-    Raises `QaselError` for an unknown name, with the nearest known one.
+    Raises `QaselError` for an unknown name, suggesting the nearest known one.
     """
     if name.startswith("glove.6B."):
         name = "glove.6B"
@@ -101,22 +100,22 @@ def collection(name: str) -> Collection:
 
 
 def unknown(what: str, name: str, known: Iterable[str]) -> str:
-    """`unknown WHAT 'NAME'; did you mean …? known: …`."""
+    """The message `unknown WHAT 'NAME'; did you mean …? known: …`."""
     close = difflib.get_close_matches(name.lower(), list(known), n=1)
     hint = f"did you mean {close[0]!r}? " if close else ""
     return f"unknown {what} {name!r}; {hint}known: {', '.join(known)}"
 
 
 def find(folders: Sequence[Path], *names: str) -> Path | None:
-    """The first file there is, plain or gzipped, in the order of the folders."""
+    """The first of these files that exists, plain or gzipped, in the order of the folders."""
     paths = (f / name for f in folders for plain in names for name in (plain, f"{plain}.gz"))
     return next((path for path in paths if path.is_file()), None)
 
 
 @functools.cache
 def checksums() -> dict[str, dict[str, dict[str, str | int]]]:
-    """Collection → file, relative to a data folder, without `.gz` → `sha256` and `bytes`.
+    """Collection → file (relative to a data folder, without `.gz`) → `sha256` and `bytes`.
 
-    Both are of the contents, so that a file counts as itself gzipped or not.
+    Both are of the decompressed contents, so that a gzipped file matches too.
     """
     return json.loads((DATA / "checksums.json").read_text(encoding="utf-8"))

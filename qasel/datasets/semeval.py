@@ -1,7 +1,7 @@
-"""The two subtasks of SemEval Task 3 read here: what each ranks, and which files hold it.
+"""Subtasks A and B of SemEval Task 3: what each ranks, and how its files are read.
 
-Subtask A ranks the comments below a question; B ranks the questions that a search engine found
-for an original question. In both, most lists have ten candidates.
+Subtask A ranks the comments below a question; B ranks the questions that a search engine found for
+an original question. In both, most lists have ten candidates.
 """
 
 import re
@@ -24,14 +24,14 @@ from qasel.files import FilePath
 
 
 class Part(BaseModel, frozen=True):
-    """A published set: its questions that have candidates, its pairs, its files (best first)."""
+    """A published set: its numbers of questions with candidates and of pairs; files, best first."""
 
     questions: int
     pairs: int
     files: tuple[str, ...]
 
     def lacks(self, found: Sequence[Question]) -> list[str]:
-        """How the questions found differ from those published, if they do."""
+        """How the questions found differ from those published; empty if they do not."""
         pairs = sum(len(question.candidates) for question in found)
         if (len(found), pairs) == (self.questions, self.pairs):
             return []
@@ -43,12 +43,12 @@ class Part(BaseModel, frozen=True):
 
 
 class Subtask(BaseModel, frozen=True):
-    """A subtask, and how its files say it (see `semeval.toml`).
+    """A subtask, and the format of its files (see `semeval.toml`).
 
-    `candidate` is what it ranks; `labels` the organisers' words for a candidate → whether it
-    counts as relevant; `columns` the header of its tables, of which `question_texts` and
-    `candidate_texts` make a question's and a candidate's text; `blank` allows candidates without
-    words; `parts` are its published sets, `train` those of its training split.
+    `candidate` is what it ranks; `labels` maps the organisers' labels of a candidate to 1
+    (relevant) or 0; `columns` is the header of its tables, of which `question_texts` and
+    `candidate_texts` make up the text of a question and a candidate; `blank` allows candidates
+    without words; `parts` are its published sets, and `train` those in its training split.
     """
 
     letter: str
@@ -62,7 +62,7 @@ class Subtask(BaseModel, frozen=True):
     train: tuple[str, ...]
 
     def relevant(self, where: str, identity: str | None, label: str) -> int:
-        """1 or 0 for a label; raises `QaselError` for one that is not known."""
+        """1 or 0 for an organisers' label; raises `QaselError` for an unknown one."""
         if label not in self.labels:
             what = f"{self.candidate} {identity!r}: {unknown('label', label, self.labels)}"
             raise QaselError(f"{where}: {what}")
@@ -70,9 +70,9 @@ class Subtask(BaseModel, frozen=True):
 
 
 class Tag(BaseModel, frozen=True):
-    """An element of the XML: `parents` are those it may stand in, more than once if `repeated`.
+    """An XML element: it may stand in its `parents`, and more than once in each if `repeated`.
 
-    `id` and `label` are its attributes with the id and the label, `holds` what it must hold.
+    `id` and `label` are the attributes with its id and label; `holds` names a required child.
     """
 
     parents: tuple[str, ...]
@@ -87,18 +87,18 @@ A, B = (Subtask(letter=letter, **_KNOWN[letter]) for letter in "AB")
 TAGS = {tag: Tag(**fields) for tag, fields in _KNOWN["tags"].items()}
 
 HIDDEN = (None, "", "?")
-"""What stands for the label where a file is a task's input, without the gold."""
+"""Values of the label in files that are a task's input, without the gold labels."""
 
 SKIP = "SubtaskA_Skip_Because_Same_As_RelQuestion_ID"
-"""The attribute of a thread that repeats an earlier one of the release."""
+"""The attribute of a thread that repeats an earlier thread of the release."""
 
 
 def read_xml(path: FilePath, task: Subtask) -> tuple[list[Row], list[str]]:
-    """The candidates that a subtask has in a file, and a remark on threads without comments.
+    """Read a subtask's candidates from a file, and a remark on threads without comments.
 
-    Subtask A passes over threads that repeat an earlier one. A label that is not given is None.
-    Raises `QaselError`, with file and line, for an unknown label, for subtask B also a thread
-    without an original question, and as `parse` does.
+    Subtask A skips threads that repeat an earlier one. A label that is not given is None. Raises
+    `QaselError`, with file and line, for an unknown label, in subtask B for a thread without an
+    original question, and as `parse` does.
     """
     root = parse(path)
     if task is B:
@@ -130,7 +130,7 @@ def _question(thread: Element) -> Element:
 
 
 def _row(path: FilePath, task: Subtask, block: int, question: Element, post: Element) -> Row:
-    """A candidate, a comment or a related question; `block` is the number of its list."""
+    """The row of a candidate, a comment or related question; `block` is the number of its list."""
     line = int(post.get("line", ""))
     identity, given = post.get(TAGS[post.tag].id), post.get(TAGS[post.tag].label)
     label = None
@@ -141,19 +141,19 @@ def _row(path: FilePath, task: Subtask, block: int, question: Element, post: Ele
 
 
 def _words_of(post: Element) -> str:
-    """Subject and body, or the comment; runs of white space are one blank."""
+    """A question's subject and body, or a comment's text; runs of white space become one blank."""
     texts = [child.text or "" for child in post if not TAGS[child.tag].repeated]
     return " ".join(" ".join(texts).split())
 
 
 def parse(path: FilePath) -> Element:
-    """The root element of an official file, gzipped or not; `line` of each element is its line.
+    """The root element of an official file, gzipped or not; each element has its line as `line`.
 
     Raises `QaselError`, with file and line, for XML that is not well-formed or not UTF-8, a
-    reference to another file, an entity that is declared or not known, an element out of place
-    or missing, an id that is missing, and (without the line) a file without threads.
+    reference to another file, an entity that is declared or unknown, a misplaced or missing
+    element, a missing id, and (without the line) a file without threads.
     """
-    # All of them are UTF-8, whatever a file may claim.
+    # All official files are UTF-8, whatever they declare.
     parser = expat.ParserCreate("utf-8")
     stack = [Element("")]  # the open elements
 
@@ -168,7 +168,7 @@ def parse(path: FilePath) -> Element:
         fail(f"refused, entity {name!r}; the official files declare none")
 
     def start(tag: str, attributes: dict[str, str]) -> None:
-        # Strict, since an element passed over would be a post or a text lost unseen.
+        # Strict, since skipping an unknown element could lose a post or a text unnoticed.
         parent, known = stack[-1], TAGS.get(tag, Tag(parents=()))
         again = not known.repeated and parent.find(tag) is not None
         if parent.tag not in known.parents or again:
@@ -188,7 +188,7 @@ def parse(path: FilePath) -> Element:
         stack[-1].text = (stack[-1].text or "") + text
 
     parser.buffer_text = True
-    # Each official file begins with a DTD for its elements; all else a DTD may do is refused.
+    # Each official file begins with a DTD for its elements; anything more in a DTD is refused.
     parser.StartDoctypeDeclHandler = doctype
     parser.EntityDeclHandler = parser.SkippedEntityHandler = entity
     parser.StartElementHandler = start
@@ -206,21 +206,21 @@ def parse(path: FilePath) -> Element:
 
 
 ORIGINAL = "original"
-"""The `form` of texts that are the release's own."""
+"""The `form` of texts as they are in the release."""
 
 FORMS = {"subject-original": "only the original questions' subjects are lemmatised"}
-"""What a `form` means that does not say it by its name."""
+"""The meaning of each `form` whose name does not tell it."""
 
 
 def read_table(path: FilePath, task: Subtask) -> tuple[list[Row], list[str]]:
-    """The candidates of a subtask's table, and a remark on each `form` that is not the original.
+    """Read a subtask's candidates from a table, and a remark on each `form` but the original.
 
-    A question's text is its subject and body (so is a related question's), runs of white space
-    are one blank; `pos` is a candidate's place in its list, from 1: the order of time for
-    comments, the search engine's for related questions. A candidate's id may be blank.
+    The text of a question (also of a related one) is its subject and body, with runs of white space
+    as one blank. `pos` is a candidate's position in its list, from 1: in order of time for
+    comments, by search rank for related questions. A candidate's id may be blank.
 
     Raises `QaselError`, with file and line, for a header other than `task.columns`, an unknown
-    label, a `relevant` that contradicts it and a `pos` that is not the next one.
+    label, a `relevant` that contradicts it, or a `pos` that is not the next one.
     """
     rows: list[Row] = []
     forms: Counter[str] = Counter()
@@ -233,7 +233,7 @@ def read_table(path: FilePath, task: Subtask) -> tuple[list[Row], list[str]]:
     for number, fields in lines:
         value = dict(zip(task.columns, fields, strict=True))
         qid, cid = fields[:2]
-        # `block`: rows of a question that stand apart are no list, and told apart by it.
+        # `block` tells apart rows of a question that are not adjacent: they are not one list.
         last, block, place = (qid, block, place + 1) if qid == last else (qid, number, 1)
         label = task.relevant(f"{path}:{number}", cid, value["label"])
         what = f"{path}:{number}: {task.candidate} {cid!r}"
@@ -256,9 +256,9 @@ def read_table(path: FilePath, task: Subtask) -> tuple[list[Row], list[str]]:
 
 
 def read_relevancy(path: FilePath) -> dict[tuple[str | None, str | None], int]:
-    """The official gold: (question id, candidate id) → 1 or 0.
+    """The official gold labels: (question id, candidate id) → 1 or 0.
 
-    Raises `QaselError`, with file and line, for another label, and a candidate given twice.
+    Raises `QaselError`, with file and line, for an unknown label or a candidate given twice.
     """
     gold: dict[tuple[str | None, str | None], int] = {}
     for number, (qid, cid, _rank, _score, label) in read_fields(path, 5):
@@ -274,10 +274,10 @@ def read_relevancy(path: FilePath) -> dict[tuple[str | None, str | None], int]:
 def read_semeval(
     known: Collection, folders: Sequence[Path], protocol: str
 ) -> tuple[list[Split], tuple[str, ...]]:
-    """The splits of a protocol from the files in `folders`, and notes on what they lack.
+    """Read the splits of a protocol from the files in `folders`, with notes on what they lack.
 
-    Raises `QaselError` for a split without any file (saying where to get it), a
-    question that is in two files, and what the readers raise.
+    Raises `QaselError` for a split without any file (saying where to get it) or a question that is
+    in two files, and as the readers do.
     """
     splits, notes = [], []
     seen: dict[str, Path] = {}
@@ -306,7 +306,7 @@ def read_semeval(
     train, *others = splits
     texts = {_words(question.text) for question in train}
     for other in others:
-        # The same question may have another id there.
+        # The same question may have another id in another split.
         if ids := [question.id for question in other if _words(question.text) in texts]:
             what = f"have the text of a question in train ({', '.join(ids)})"
             notes.append(f"{other.name}: {len(ids)} of {len(other)} {what}")
@@ -326,9 +326,9 @@ def _read(
 
 
 def _one_text(rows: Iterable[Row]) -> Iterator[Row]:
-    """The rows with the first text of their question, where others differ in punctuation only.
+    """Replace texts of a question that differ only in punctuation by its first text.
 
-    Of the 2016 test's Q326, which stands there ten times, one has two quotation marks less.
+    In the 2016 test set, one of the ten copies of Q326 lacks two quotation marks.
     """
     first: dict[str | None, str] = {}
     for row in rows:
@@ -340,7 +340,7 @@ def _one_text(rows: Iterable[Row]) -> Iterator[Row]:
 def _labelled(
     folders: Sequence[Path], path: Path, task: Subtask, part: Part, rows: list[Row]
 ) -> list[Row]:
-    """The rows with the labels that the XML hides, from the gold file of the part."""
+    """The rows; labels that the XML hides are taken from the part's gold file."""
     hidden = [row for row in rows if row.label is None]
     if not hidden:
         return rows
@@ -362,5 +362,5 @@ def _labelled(
 
 
 def _words(text: str) -> str:
-    """Words alone: the releases differ in punctuation, 2016 has semicolons for commas."""
+    """The words alone: releases differ in punctuation (2016 has semicolons for commas)."""
     return " ".join(re.findall(r"\w+", text.lower()))

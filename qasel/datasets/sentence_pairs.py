@@ -1,4 +1,4 @@
-"""Tasks on pairs of texts: what an auxiliary task learns from."""
+"""Tasks on pairs of texts, used as auxiliary training tasks."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -12,9 +12,9 @@ from qasel.errors import QaselError
 
 
 def pairs_of(split: Split) -> PairTask:
-    """A ranking split as a task on pairs: question and candidate, irrelevant or relevant.
+    """Turn a ranking split into a task on pairs: question and candidate, irrelevant or relevant.
 
-    Raises `QaselError` for a candidate whose label is not known.
+    Raises `QaselError` for a candidate without a label.
     """
     pairs = (
         Pair(question.text, candidate.text, int(label))
@@ -27,14 +27,14 @@ def pairs_of(split: Split) -> PairTask:
 STANCES = ("agree", "disagree", "discuss", "unrelated")
 FILES = ("train_stances.csv", "train_bodies.csv")
 FNC_PUBLISHED = 49972
-"""Pairs of the official training set."""
+"""Number of pairs in the official training set."""
 
 
 def read_fnc(known: Collection, folders: Sequence[Path]) -> PairTask:
-    """The training pairs, headline and body, in the order of the stances.
+    """Read the training pairs, headline and body, in the order of the stances.
 
-    Raises `QaselError` for a file that is not there, and, with file and line, for an unknown
-    stance, and a body id that no body has or two have.
+    Raises `QaselError` for a missing file and, with file and line, for an unknown stance or a body
+    id that is unknown or occurs twice.
     """
     stances, bodies = (find(folders, name) or known.missing("train", FILES) for name in FILES)
     texts: dict[str, str] = {}
@@ -57,13 +57,13 @@ def read_fnc(known: Collection, folders: Sequence[Path]) -> PairTask:
 
 ENTAILMENT = ("entailment", "neutral", "contradiction")
 UNDECIDED = "-"
-"""Stands for the label where the annotators did not agree on one."""
+"""The label of pairs on which the annotators did not agree."""
 
 OFFICIAL = "multinli_1.0_train.jsonl"
 SAMPLE = "mnli-train-20k-tokenised.tsv"
 SAMPLE_COLUMNS = ("premise", "hypothesis", "gold_label")
 MNLI_PUBLISHED = 392_702
-"""Pairs of the official training set."""
+"""Number of pairs in the official training set."""
 
 
 class _Line(BaseModel):
@@ -73,10 +73,10 @@ class _Line(BaseModel):
 
 
 def read_multinli(known: Collection, folders: Sequence[Path]) -> PairTask:
-    """The training pairs, premise and hypothesis, in file order: all of them, or the sample.
+    """Read the training pairs, premise and hypothesis, in file order: all of them, or the sample.
 
-    Raises `QaselError` for no file at all, and, with file and line, for an unknown label, and a
-    text or label that is missing.
+    Raises `QaselError` if neither file exists and, with file and line, for an unknown label or a
+    missing text or label.
     """
     path = find(folders, OFFICIAL) or find(folders, SAMPLE)
     path = path or known.missing("train", (OFFICIAL, SAMPLE))
@@ -104,13 +104,13 @@ def read_multinli(known: Collection, folders: Sequence[Path]) -> PairTask:
 
 
 def _official_rows(path: Path) -> Iterator[tuple[int, tuple[str, ...]]]:
-    """Line, and premise, hypothesis and label of each pair."""
+    """Yield the line, and (premise, hypothesis, label), of each pair."""
     for number, pair in read_json_lines(path, _Line):
         yield number, (pair.sentence1, pair.sentence2, pair.gold_label)
 
 
 def _sample_rows(path: Path) -> Iterator[tuple[int, tuple[str, ...]]]:
-    """The same of the sample."""
+    """Yield the same for the sample."""
     lines = read_fields(path)
     number, names = next(lines)
     for column in SAMPLE_COLUMNS:

@@ -1,4 +1,4 @@
-"""Questions and candidates from tab-separated tables and JSONL: public ones and a user's own."""
+"""Questions and candidates from tab-separated tables and JSONL, public ones or a user's own."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
@@ -22,7 +22,7 @@ COLUMNS = {
     "question id": ("questionid", "question_id", "qid"),
     "candidate id": ("sentenceid", "candidate_id", "candidateid", "cid"),
 }
-"""Role → the column names (any case) that hold it; other columns are passed over."""
+"""Role → the column names (in any case) that can hold it; other columns are ignored."""
 
 SPLITS = ("train", "dev", "test")
 KEEP: dict[str, Callable[[Question], bool]] = {
@@ -37,9 +37,9 @@ JSON_SUFFIXES = (".jsonl", ".ndjson")
 
 
 def read_questions(path: FilePath, name: str | None = None) -> Split:
-    """Questions of a TSV or JSONL file (by suffix, `.gz` aside), in file order.
+    """Read questions from a TSV or JSONL file (by suffix, `.gz` aside), in file order.
 
-    Raises `QaselError` for another suffix and for what `read_table` and `read_jsonl` raise.
+    Raises `QaselError` for another suffix, and as `read_table` and `read_jsonl` do.
     """
     suffix = _without_gz(path).suffix.lower()
     if suffix in TABLE_SUFFIXES:
@@ -53,11 +53,11 @@ def read_questions(path: FilePath, name: str | None = None) -> Split:
 
 
 def read_table(path: FilePath, name: str | None = None) -> Split:
-    """A table with a header line: WikiQA's, TREC-QA's, or a user's own.
+    """Read a table with a header line: WikiQA's, TREC-QA's, or a user's own.
 
-    Columns are those of `COLUMNS`, question and candidate at least. Fields are set apart by tabs
-    and never quoted, lines end in LF or CR LF, gzip or not. Raises `QaselError`, with file and
-    line, for a missing or doubled column, a label that is not 0 or 1, and as `group_rows` does.
+    Columns are those of `COLUMNS`; question and candidate are required. Fields are separated by
+    tabs, never quoted; lines end in LF or CR LF, gzipped or not. Raises `QaselError`, with file and
+    line, for a missing or duplicate column, a label that is not 0 or 1, and as `group_rows` does.
     """
     lines = read_fields(path)
     number, names = next(lines)
@@ -66,7 +66,7 @@ def read_table(path: FilePath, name: str | None = None) -> Split:
 
 
 def from_frame(frame: "pd.DataFrame", name: str = "table") -> Split:
-    """A pandas table with the columns of `COLUMNS`, such as `microsoft/wiki_qa` of the hub.
+    """Make a split from a pandas table with columns of `COLUMNS`, such as `microsoft/wiki_qa`.
 
     Raises `QaselError`, with the row (from 1), for what `read_table` refuses.
     """
@@ -77,7 +77,7 @@ def from_frame(frame: "pd.DataFrame", name: str = "table") -> Split:
 
 
 def to_frame(split: Split) -> "pd.DataFrame":
-    """A candidate a row, in file order, with the columns of `microsoft/wiki_qa` (and an id)."""
+    """One row per candidate, in file order; columns as in `microsoft/wiki_qa`, and its id."""
     import pandas as pd
 
     rows = [
@@ -87,24 +87,24 @@ def to_frame(split: Split) -> "pd.DataFrame":
     ]
     columns = ["question_id", "question", "candidate_id", "answer", "label"]
     frame = pd.DataFrame(rows, columns=columns)
-    # Unknown labels have no column, as in a file.
+    # If a label is unknown there is no label column, as in files.
     return frame.drop(columns="label") if frame["label"].isna().any() else frame
 
 
 def _as_field(value: object) -> str:
-    """A table's value as it would stand in a file: 1.0 is `1`, a missing one is blank."""
+    """A table's value as text in a file: 1.0 is `1`, a missing value is empty."""
     if value is None or value != value:  # NaN
         return ""
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
 
 def read_jsonl(path: FilePath, name: str | None = None) -> Split:
-    """JSON lines: {"question", "candidates": [text or {"text", "label", "id"}]} per question.
+    """Read JSON lines: {"question", "candidates": [text or {"text", "label", "id"}]} per question.
 
     Or {"question", "candidate", "label"} per candidate. The question's id is "qid" (or
-    "question_id"), a candidate's "cid" (or "candidate_id"), and "id" is that of what a line
-    stands for: in the first form the question's, in the second the candidate's. Without an id
-    of the question, consecutive lines of the second form with the same one belong together.
+    "question_id"), a candidate's "cid" (or "candidate_id"); a line's "id" is the question's in the
+    first form and the candidate's in the second. Without question ids, consecutive lines of the
+    second form with the same question belong together.
 
     Raises `QaselError`, with file and line, for JSON of another form, a label that is not 0, 1 or
     null, and as `group_rows` does.
@@ -117,7 +117,7 @@ def read_jsonl(path: FilePath, name: str | None = None) -> Split:
 def read_wikiqa(
     known: Collection, folders: Sequence[Path], protocol: str
 ) -> tuple[list[Split], tuple[str, ...]]:
-    """WikiQA's splits under a protocol; raises `QaselError` for a file that is not there."""
+    """Read WikiQA's splits under a protocol; raises `QaselError` for a missing file."""
     splits = []
     for name in SPLITS:
         file = f"WikiQA-{name}.tsv"
@@ -146,7 +146,7 @@ def _table_rows(
 
 
 def _columns(where: str, names: list[str]) -> dict[str, int]:
-    """Role → place of its column."""
+    """Role → index of its column."""
     place = {}
     for role, known in COLUMNS.items():
         places = [i for i, name in enumerate(names) if name.lower() in known]
@@ -180,7 +180,7 @@ Label = Annotated[int | None, BeforeValidator(_as_label)]
 
 
 def _first(*names: str) -> Any:
-    """A field that is None unless the line has it, by one of these names."""
+    """A field that a line may give by any of these names, and None by default."""
     return Field(default=None, validation_alias=AliasChoices(*names))
 
 
@@ -196,7 +196,7 @@ class _Candidate(BaseModel):
 
 
 class _Line(BaseModel):
-    """A line of JSON: a question with all its candidates, or one candidate of it."""
+    """A line of JSON: a question with all its candidates, or with one of them."""
 
     question: str
     candidates: list[_Candidate] | None = None
@@ -211,7 +211,7 @@ class _Line(BaseModel):
         if self.candidates is None:
             yield Row(number, self.question, self.candidate, self.label, self.qid, self.cid)
             return
-        # Each such line is a question of its own, also when two have the same text.
+        # Each such line is a question of its own, even if two have the same text.
         qid = self.qid if self.id is None else self.id
         if not self.candidates:
             yield Row(number, self.question, None, None, qid, block=number)

@@ -1,6 +1,6 @@
-"""TREC-QA in its official form: jacana's pseudo-XML, read by line.
+"""TREC-QA in its official form, jacana's pseudo-XML, read line by line.
 
-No XML parser reads it, since `&` and `<` stand bare in it:
+No XML parser accepts it, since `&` and `<` are not escaped:
 
 <QApairs id='32.1'>
 <question>
@@ -31,15 +31,15 @@ _FILES = {
     "dev": ("dev-less-than-40.manual-edit.xml", "DEV.xml"),
     "test": ("test-less-than-40.manual-edit.xml", "TEST.xml"),
 }
-"""Split → its names in the jacana archive and in the copies made from it."""
+"""Split → its file names in the jacana archive and in the copies made from it."""
 
 
 def read_trecqa(
     known: Collection, folders: Sequence[Path], protocol: str
 ) -> tuple[list[Split], tuple[str, ...]]:
-    """Tables before the official XML; a clean split that is not there is derived from the raw one.
+    """Read TREC-QA from tables or, without them, from the official XML.
 
-    Raises `QaselError` for a split without a file.
+    A missing clean split is derived from the raw one. Raises `QaselError` if a split has no file.
     """
     splits = []
     for name in SPLITS:
@@ -58,20 +58,20 @@ def read_trecqa(
 def read_jacana(path: FilePath, name: str | None = None) -> Split:
     """The questions that have candidates, words joined by one blank, ids as in the tables.
 
-    Questions without candidates, which these files list, are passed over. A candidate without
-    words (the official train-all has some) keeps its label and place, with an empty text.
+    Questions without candidates, which these files contain, are skipped. A candidate without words
+    (the official train-all has some) keeps its label and place, with an empty text.
 
-    Raises `QaselError`, with file and line, for a tag out of place, a question without words, an
-    id that occurs twice, a file cut short, and as `group_rows` does.
+    Raises `QaselError`, with file and line, for a misplaced tag, a question without words, an id
+    that occurs twice, a truncated file, and as `group_rows` does.
     """
     return group_rows(path, name or Path(path).name.split(".")[0], _rows(path), blank=True)
 
 
 def _rows(path: FilePath) -> Iterator[Row]:
     seen: set[str] = set()
-    qid = ""  # of the open <QApairs>
+    qid = ""  # id of the open <QApairs>
     question = ""
-    tag = ""  # the open element in it
+    tag = ""  # its open element
     words: str | None = None  # the element's first line
     number = 0
     for number, raw in read_lines(path, blank=True):
@@ -86,7 +86,7 @@ def _rows(path: FilePath) -> Iterator[Row]:
             elif line == _CLOSE or _OPEN.fullmatch(line):
                 raise QaselError(f"{where}: {line} inside {tag}; the file is damaged")
             elif words is None:
-                words = " ".join(raw.split("\t")).strip()  # may be blank, see above
+                words = " ".join(raw.split("\t")).strip()  # may be blank: see `read_jacana`
         elif not line:
             continue
         elif not qid:

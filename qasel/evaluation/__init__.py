@@ -1,4 +1,4 @@
-"""Runs, scores, their conventions, and tests of significance."""
+"""Runs, scores and their conventions, and tests of significance."""
 
 from qasel.evaluation.measures import MissingWarning, Scores, TieWarning, evaluate
 from qasel.evaluation.run import Qrels, Run, read_qrels

@@ -21,29 +21,29 @@ PROTOCOLS = {
     "trec": "broken against the system",
     "semeval": "in file order; the ten best only, as SemEval has it",
 }
-"""Convention → what becomes of ties, and of what stands far down, in words."""
+"""Convention → how it treats ties, and candidates far down the ranking, in words."""
 SEMEVAL_CUTOFF = 10
 TIES_ALLOWED = 0.1
-"""Share of questions with a tie that matters above which `evaluate` warns."""
+"""`evaluate` warns if the share of questions with a tie that matters exceeds this."""
 
 
 class TieWarning(UserWarning):
-    """Many questions have a right and a wrong answer with the same score."""
+    """In many questions, a relevant and a non-relevant candidate have the same score."""
 
 
 class MissingWarning(UserWarning):
-    """A run lacks candidates that are labelled."""
+    """A run lacks labelled candidates."""
 
 
 @dataclass(frozen=True)
 class Scores:
-    """What `evaluate` found; all measures are fractions, 0..1.
+    """The result of `evaluate`; all measures are fractions, 0..1.
 
-    `per_question` is measure ("map", "mrr", "p1") → question id → value; `mean` has their
-    means over all questions, and beside them what is not per question: "avgrec" under "semeval"
-    (a ratio of sums) and "acc", of all pairs, if the run has predicted labels.
-    `unanswered` questions have nothing relevant (they count 0); in `tied` questions a relevant
-    and a non-relevant candidate have the same score.
+    `per_question` maps measure ("map", "mrr", "p1") → question id → value. `mean` has their means
+    over all questions, and the measures that are not per question: "avgrec" under "semeval" (a
+    ratio of sums) and, if the run has predicted labels, "acc" over all pairs. `unanswered` counts
+    the questions without a relevant candidate (their values are 0), `tied` those in which a
+    relevant and a non-relevant candidate have the same score.
     """
 
     per_question: Mapping[str, Mapping[str, float]] = field(repr=False)
@@ -66,7 +66,7 @@ class Scores:
 
     @property
     def p1(self) -> float:
-        """Share of the questions whose first candidate is relevant."""
+        """Share of the questions whose top candidate is relevant."""
         return self.mean["p1"]
 
     def __str__(self) -> str:
@@ -74,7 +74,7 @@ class Scores:
 
     @property
     def in_percent(self) -> str:
-        """As `str`, but in percent with two digits, the way shared tasks print their scores."""
+        """As `str`, but in percent with two decimals, as shared tasks print their scores."""
         return self._line(100, 2)
 
     def _line(self, factor: int, digits: int) -> str:
@@ -100,19 +100,19 @@ class Scores:
 def evaluate(run: Run, truth: Split | Qrels, protocol: str = "trec") -> Scores:
     """Score a run against a split's labels, or against qrels.
 
-    "trec": all candidates; tied scores are broken against the system (non-relevant first).
-    "semeval" (the official scorer of SemEval-2016/17 Task 3): the ten best; ties keep the
-    file's order; AP is normalised by the relevant candidates among the ten; AvgRec is added.
-    Under both every question counts, one with nothing relevant as 0. If the run has predicted
-    labels, their accuracy over all pairs is added.
+    "trec" ranks all candidates and breaks ties against the system (non-relevant first). "semeval",
+    as the official scorer of SemEval-2016/17 Task 3, takes the ten best and breaks ties by file
+    order; AP is normalised by the relevant ones among the ten; AvgRec is added. Under both, every
+    question counts, as 0 if it has no relevant candidate. If the run has predicted labels, their
+    accuracy over all pairs is added.
 
-    A run may lack candidates, as one cut to the ten best does; `MissingWarning` says how many.
-    Under "trec" they are not found, as in trec_eval: a relevant one adds nothing to AP, but counts
-    in R. Under "semeval", whose scorer knows no such runs, they come last, in file order.
+    A run may lack candidates, for example if cut to the ten best; `MissingWarning` says how many.
+    Under "trec", as in trec_eval, they are not retrieved: relevant ones add 0 to AP, but count in
+    its denominator. Under "semeval", whose scorer has no such runs, they come last, in file order.
 
-    Warns with `TieWarning` when the order of ties matters in more than a tenth of the questions.
-    Raises `QaselError`, naming it, for a question that only one side has, a candidate without a
-    label, and a label that is not known.
+    Warns with `TieWarning` if the order of ties matters in more than a tenth of the questions.
+    Raises `QaselError` for a question that only one side has, a candidate without a label, or an
+    unknown label; the message names it.
     """
     if protocol not in PROTOCOLS:
         raise QaselError(unknown("protocol", protocol, PROTOCOLS))
@@ -173,7 +173,7 @@ def _labels(truth: Split | Qrels) -> dict[str, dict[str, int]]:
 
 
 def _check_same(run: Run, labels: Qrels, name: str) -> None:
-    """Raise `QaselError` unless both have the same questions, and all candidates a label."""
+    """Raise `QaselError` unless questions are the same and all ranked candidates have labels."""
     hint = "measure on what was ranked, or cut the run with `run.only(split)`"
     for qid in {**run.scores, **labels}:
         if qid not in labels:
@@ -189,13 +189,13 @@ def _check_same(run: Run, labels: Qrels, name: str) -> None:
 def _measure(
     ranked: Mapping[str, list[int]], unfound: Mapping[str, int]
 ) -> dict[str, dict[str, float]]:
-    """`MEASURES` of ranked labels: measure → question id → value.
+    """Compute `MEASURES` of ranked labels: measure → question id → value.
 
-    `unfound` counts the relevant candidates of a question that are not among them.
+    `unfound` has the number of relevant candidates of a question that are not among them.
 
-    ir_measures gets the ranks, not the scores, as strictly decreasing numbers: trec_eval
-    would break ties by candidate id, and would see scores in single precision only. Questions
-    are numbered too: it would cut an id at a NUL.
+    ir_measures gets strictly decreasing numbers, not the scores: trec_eval would break ties by
+    candidate id, and read scores in single precision only. Questions get numbers too, as trec_eval
+    would cut an id at a NUL.
     """
     number = {str(place): qid for place, qid in enumerate(ranked)}
     flags = {qid: row + [1] * unfound[qid] for qid, row in ranked.items()}

@@ -1,4 +1,4 @@
-"""Runs (scores of a split's candidates) and qrels (labels), in the TREC forms of trec_eval."""
+"""Runs (scores of a split's candidates) and qrels (labels), in trec_eval's TREC formats."""
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -22,11 +22,11 @@ Qrels = Mapping[str, Mapping[str, int]]
 class Run:
     """Scores of candidates: question id → candidate id → score, the larger the better.
 
-    `predicted`, where a system also classifies, has the labels that it gives: question id →
-    candidate id → 1 (relevant) or 0. The TREC form does not hold them.
+    `predicted` has the labels of a system that also classifies: question id → candidate id → 1
+    (relevant) or 0. TREC files do not hold them.
 
-    Raises `QaselError` for a question without candidates, a score that is not finite, and
-    predicted labels that are not 0 or 1 or not those of the candidates with scores.
+    Raises `QaselError` for a question without candidates, a score that is not finite, and predicted
+    labels that are not 0 or 1 or do not match the candidates with scores.
     """
 
     scores: Mapping[str, Mapping[str, float]] = field(repr=False)
@@ -65,10 +65,10 @@ class Run:
         tag: str = "qasel",
         relevant_above: float | None = None,
     ) -> "Run":
-        """A run from one array `[candidates]` per question, both in the split's order.
+        """Make a run from one array of scores `[candidates]` per question, in the split's order.
 
-        With `relevant_above`, candidates with a score above it are predicted to be relevant.
-        Raises `QaselError` when the numbers of questions or of candidates differ.
+        With `relevant_above`, candidates with a higher score are predicted to be relevant. Raises
+        `QaselError` if the numbers of questions or of candidates differ.
         """
         if len(scores) != len(split):
             counts = f"{len(split)} questions, but {len(scores)} arrays of scores came"
@@ -105,14 +105,14 @@ class Run:
         return sorted(row, key=row.__getitem__, reverse=True)  # stable in reverse, too
 
     def only(self, questions: Split | Iterable[str]) -> "Run":
-        """The run cut to the questions of a split (or to the ids named) that it has."""
+        """The run restricted to those questions of a split (or those ids) that it has."""
         ids = [q.id for q in questions] if isinstance(questions, Split) else questions
         kept = [qid for qid in ids if qid in self.scores]
         predicted = self.predicted and {qid: self.predicted[qid] for qid in kept}
         return Run({qid: self.scores[qid] for qid in kept}, self.tag, predicted)
 
     def text(self) -> str:
-        """TREC lines `qid Q0 docid rank score tag`, with scores in full.
+        """The run as TREC lines `qid Q0 docid rank score tag`, with scores in full precision.
 
         Raises `QaselError` for an id or tag that is empty or has blanks.
         """
@@ -126,14 +126,14 @@ class Run:
         return "".join(lines)
 
     def write(self, path: FilePath) -> None:
-        """Write `text()` to a file; a name ending in `.gz` is compressed."""
+        """Write `text()` to a file, compressed if the name ends in `.gz`."""
         write_whole(path, self.text())
 
     @classmethod
     def read(cls, path: FilePath) -> "Run":
-        """Read a TREC run, gzipped or not; the tag is the first line's, the rank column is unused.
+        """Read a TREC run, gzipped or not; the tag is the first line's, the rank column is ignored.
 
-        Raises `QaselError` with file and line for a line that is not in the form.
+        Raises `QaselError` with file and line for a malformed line.
         """
         return cls(*_read(path, "qid Q0 docid rank score tag", "score", _finite))
 
@@ -141,7 +141,7 @@ class Run:
 def read_qrels(path: FilePath) -> dict[str, dict[str, int]]:
     """Read TREC qrels `qid 0 docid relevance`, gzipped or not, in file order.
 
-    Raises `QaselError` with file and line for a line that is not in the form.
+    Raises `QaselError` with file and line for a malformed line.
     """
     return _read(path, "qid 0 docid relevance", "relevance", int)[0]
 
@@ -164,9 +164,9 @@ def _by_pair(rows: Mapping[str, Mapping[str, T]]) -> dict[tuple[str, str], T]:
 def _read(
     path: FilePath, form: str, column: str, convert: Callable[[str], T]
 ) -> tuple[dict[str, dict[str, T]], str]:
-    """Question id → candidate id → value in `column` of a TREC file; the first line's last word.
+    """Read question id → candidate id → value in `column` of a TREC file; and line 1's last field.
 
-    `form` names all columns; `convert` raises `ValueError` for a text that is no value.
+    `form` names all columns; `convert` raises `ValueError` for an invalid value.
     """
     names = form.split()
     rows: dict[str, dict[str, T]] = {}

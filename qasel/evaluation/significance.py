@@ -1,4 +1,4 @@
-"""Is one system better than another? One model of variance: questions and seeds, both drawn."""
+"""Is one system better than another? Questions and seeds both count as random samples."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,9 +14,9 @@ Values = Mapping[str, float] | Sequence[float] | np.ndarray
 """One value per question: a dict, as in `scores.per_question["map"]`, or an array."""
 RESAMPLES = 9_999
 CHUNK = 5_000
-"""Resamples held in memory at a time."""
+"""Number of resamples held in memory at a time."""
 ESTIMABLE = 3
-"""Seeds from which on the seeds' variance is told apart from that of single values."""
+"""Fewest seeds with which the variance over seeds is told apart from that of single values."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Comparison:
 class Estimate:
     """A mean, or a difference of two, with its interval `low` to `high` and two-sided `p`.
 
-    With one of the `seeds`, the seeds are not in interval and p: another may come out otherwise.
+    With one seed, interval and p leave out the variance over seeds: another seed may differ.
     """
 
     difference: float
@@ -63,18 +63,18 @@ def hierarchical_bootstrap(
 ) -> Estimate:
     """The mean of `a`, or of `a - b`, paired by question and by seed; both levels are resampled.
 
-    `a` and `b` are values by question, or several such: one per seed, in the same order. One run
-    serves all seeds of the other side; it has no variance over seeds.
+    `a` and `b` are values by question, or several such: one per seed, in the same order. A single
+    run is paired with all seeds of the other side; it has no variance over seeds.
 
-    The value of seed s and question q is taken as μ + α_s + β_q + ε_sq. A resample moves the mean
-    by two deviations, of questions drawn with replacement and of seeds with normal weights: three
-    seeds have too few resamples of their own. Each is divided by an independent √(χ²/df) of its
-    level, which gives it the tails of Student's t. From `ESTIMABLE` seeds on, only that part of
-    the seeds' deviation counts that ε does not explain; with two all of it, which is conservative.
-    The interval is symmetric: p < 1 - `confidence` just if it leaves zero out.
+    The value of seed s and question q is modelled as μ + α_s + β_q + ε_sq. A resample moves the
+    mean by two deviations, one of questions drawn with replacement, one of seeds with normal
+    weights, as three seeds have too few resamples of their own. Each is divided by an independent
+    √(χ²/df) of its level, which gives it the tails of Student's t. From `ESTIMABLE` seeds on, only
+    the part of the seeds' deviation that ε does not explain counts; with two, all of it does, which
+    is conservative. The interval is symmetric: p < 1 - `confidence` exactly if it excludes zero.
 
-    Raises `QaselError` for other questions on one side, fewer than two, or numbers of runs that
-    do not pair.
+    Raises `QaselError` if the sides differ in questions, for fewer than two questions, and for
+    numbers of runs that do not pair.
     """
     first, *second = _paired(a=a) if b is None else _paired(a=a, b=b)
     values = first - second[0] if second else first
@@ -98,10 +98,10 @@ def all_pairs(
     seed: int = 0,
     resamples: int = RESAMPLES,
 ) -> np.ndarray:
-    """The p of `hierarchical_bootstrap` for many pairs of systems with the same seeds.
+    """p values of `hierarchical_bootstrap`, `[pairs]`, for many pairs of systems with equal seeds.
 
-    `systems` are arrays `[seeds, questions]`, one for each name in `pairs`. The resamples are
-    shared, so that thousands of pairs take seconds.
+    `systems` has an array `[seeds, questions]` for each name in `pairs`. The resamples are shared,
+    so that thousands of pairs take seconds.
     """
     place = {name: n for n, name in enumerate(systems)}
     stacked = np.stack(list(systems.values()))  # [systems, seeds, questions]
@@ -124,14 +124,14 @@ def all_pairs(
 def _kept_weights(
     seeds: int, questions: int, seed: int, resamples: int
 ) -> list[tuple[np.ndarray, np.ndarray]]:
-    """`_weights`, drawn once for the many means of a data set."""
+    """`_weights`, cached for the many means of a data set."""
     return list(_weights(seeds, questions, seed, resamples))
 
 
 def _weights(
     seeds: int, questions: int, seed: int, resamples: int
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Of each chunk of resamples the weights of the questions and of the seeds, each with sum 0."""
+    """Per chunk of resamples, the weights of the questions and of the seeds, each summing to 0."""
     generator = np.random.default_rng(seed)
     for start in range(0, resamples, CHUNK):
         count = min(CHUNK, resamples - start)
@@ -152,9 +152,9 @@ def _weights(
 
 
 def _kept(values: np.ndarray) -> float:
-    """What of the seeds' deviations `[seeds, questions]` is not explained by single values: √.
+    """The share of the seeds' deviations to keep: √(1 - MS(rest) / MS(seeds)), at least 0.
 
-    By the mean squares of a two-way analysis of variance, 1 - MS(rest) / MS(seeds), at least 0.
+    MS: mean squares of a two-way analysis of variance of `[seeds, questions]`. 1 for few seeds.
     """
     seeds, questions = values.shape
     if seeds < ESTIMABLE:
@@ -169,9 +169,9 @@ def _kept(values: np.ndarray) -> float:
 def randomisation_test(a: Values, b: Values, seed: int = 0, resamples: int = 9_999) -> Comparison:
     """Fisher's randomisation test of two runs, two-sided (`scipy.stats.permutation_test`).
 
-    The two values of a question are swapped. Exact when the 2^questions swaps are no more than
-    `resamples`, otherwise p is no less than 1/(resamples + 1). The runs are taken as given: what
-    is said is of them, not of the systems.
+    The two values of each question are swapped at random. The test is exact if the 2^questions
+    swaps are at most `resamples`; otherwise p is at least 1/(resamples + 1). The runs are taken as
+    given: the result is about them, not about the systems.
     """
     x, y = _aligned(("a", a), ("b", b))
     result = stats.permutation_test(
@@ -191,14 +191,14 @@ def bootstrap_interval(
 ) -> tuple[float, float]:
     """(low, high) of the mean of a run, or of the mean difference of two, over questions.
 
-    As in `hierarchical_bootstrap`, which raises for the same reasons.
+    Computed by `hierarchical_bootstrap`, which raises `QaselError` for the same reasons.
     """
     found = hierarchical_bootstrap(a, b, seed=seed, confidence=confidence)
     return found.low, found.high
 
 
 def holm(p: Sequence[float] | np.ndarray) -> np.ndarray:
-    """p values adjusted by Holm (1979): the chance of one false claim or more stays below each."""
+    """p values adjusted by Holm's (1979) method, which controls the family-wise error rate."""
     values = np.asarray(p, dtype=np.float64)
     order = np.argsort(values)
     stepped = values[order] * np.arange(len(values), 0, -1)
@@ -210,10 +210,10 @@ def holm(p: Sequence[float] | np.ndarray) -> np.ndarray:
 def mean_interval(
     values: Sequence[float] | np.ndarray, confidence: float = 0.95
 ) -> tuple[float, float | None, float | None]:
-    """(mean, standard deviation, half-width of the t interval) of a few values, one a seed.
+    """(mean, standard deviation, half-width of the t interval) of a few values, one per seed.
 
-    The deviation has n − 1 in the denominator; with one value it and the half-width are None.
-    Raises `QaselError` for no value or one that is not finite.
+    The deviation has n − 1 in the denominator; for one value, it and the half-width are None.
+    Raises `QaselError` for no values, or a value that is not finite.
     """
     array = _array("values", values)
     mean = float(array.mean())
@@ -225,7 +225,7 @@ def mean_interval(
 
 
 def _aligned(*systems: tuple[str, Any]) -> np.ndarray:
-    """Values `[systems, questions]`, aligned by question; each system with its name."""
+    """Values `[systems, questions]`, aligned by question; each system is given with its name."""
     (first, reference), *others = systems
     by_question = isinstance(reference, Mapping)
     for name, values in others:
@@ -248,7 +248,7 @@ def _aligned(*systems: tuple[str, Any]) -> np.ndarray:
 
 
 def _paired(**sides: Any) -> list[np.ndarray]:
-    """Each side's values `[seeds, questions]`, one run repeated for all seeds of the other."""
+    """Each side's values `[seeds, questions]`; a single run is repeated for the other's seeds."""
     runs = {name: side if _several(side) else [side] for name, side in sides.items()}
     rows = _aligned(*((name, run) for name, side in runs.items() for run in side))
     counts = [len(side) for side in runs.values()]
@@ -258,12 +258,12 @@ def _paired(**sides: Any) -> list[np.ndarray]:
 
 
 def _several(side: Any) -> bool:
-    """Whether these are runs of several seeds, each with a value per question."""
+    """Whether these are runs of several seeds, not the values of one run."""
     return not isinstance(side, Mapping) and any(isinstance(x, Mapping) or np.ndim(x) for x in side)
 
 
 def _array(name: str, values: Any) -> np.ndarray:
-    """A finite float array `[values]` that is not empty."""
+    """A finite, non-empty float array `[values]`; raises `QaselError` otherwise."""
     array = np.asarray(values, dtype=np.float64)
     if array.ndim != 1 or not array.size or not np.isfinite(array).all():
         raise QaselError(f"{name}: a list of finite numbers is needed, one or more")

@@ -1,1 +1,1 @@
-"""The house style and every figure."""
+"""The house style, charts and diagrams that papers share, and the figures that compare systems."""

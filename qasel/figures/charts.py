@@ -1,4 +1,4 @@
-"""Charts that several papers use: curves over epochs, the paper against ours, heat maps, spread."""
+"""Charts that several papers share: curves over epochs, the paper against ours, heat maps."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -37,10 +37,10 @@ def curves(
     columns: int | None = None,
     peak: bool = False,
 ) -> HouseFigure:
-    """Panel title → system → runs: each run a thin line, their mean a thick one.
+    """Plot values over epochs: each run as a thin line, the mean over runs as a thick one.
 
-    The mean is drawn as far as all runs go. `peak` marks its highest point; `columns` sets the
-    number of panels per row. One legend serves panels of the same systems, else each has its own.
+    `panels` maps title → system → runs. The mean ends with the shortest run; `peak` marks its
+    highest point. `columns` counts panels per row. Panels of the same systems share one legend.
     """
     columns = columns or len(panels)
     lines = -(-len(panels) // columns)
@@ -87,7 +87,7 @@ def _curve(axes: Axes, system: str, runs: Runs, peak: bool) -> None:
 
 
 def name_rows(axes: Axes, names: Mapping[int, str], count: int) -> None:
-    """`count` rows from the top down, at 0, 1, …; `names` are those of some or all."""
+    """Set up `count` rows at y = 0, 1, … from the top; `names` labels some or all of them."""
     axes.set_yticks(list(names), list(names.values()))
     axes.set_ylim(count - 0.4, -0.6)
     axes.grid(visible=False, axis="y")
@@ -96,18 +96,18 @@ def name_rows(axes: Axes, names: Mapping[int, str], count: int) -> None:
 
 
 ALLOWED = 0.01
-"""How far to either side of the paper's number the pale band goes."""
+"""Half the width of the pale band around the paper's number."""
 VERDICTS = {"reproduced": "o", "above": "^", "below": "v"}
-"""Verdict → the marker of our mean."""
+"""Verdict → marker of our mean."""
 
 
 @house_style
 def paper_against_ours(frame: pd.DataFrame, *, title: str = "") -> HouseFigure:
-    """One panel per data set and metric of a comparison, its rows from top to bottom.
+    """Plot a comparison with the paper: one panel per data set and metric, one line per row.
 
-    Each row has a line at the paper's number, a pale band of `ALLOWED` to either side, and our
-    mean with its 95 % interval. The verdict is in the marker: a dot, or a hollow triangle that
-    points up (above) or down (below).
+    Each row has a mark at the paper's number, a pale band of ± `ALLOWED` around it, and our mean
+    with its 95 % interval. The marker of our mean shows the verdict: a dot (reproduced), or a
+    hollow triangle pointing up (above) or down (below).
     """
     rows = list(dict.fromkeys(frame["row"]))
     panels = dict(list(frame.groupby(["data", "measure"], sort=False)))
@@ -137,7 +137,7 @@ def paper_against_ours(frame: pd.DataFrame, *, title: str = "") -> HouseFigure:
 
 
 def _paper_and_ours(axes: Axes, y: int, line: Any) -> None:
-    """One row: what the paper has, and what we have or why we have nothing."""
+    """Draw one row: the paper's number, and our mean or the reason why there is none."""
     band = line.paper - ALLOWED, line.paper + ALLOWED
     axes.fill_betweenx([y - 0.28, y + 0.28], *band, color=PALE, lw=0)
     axes.plot([line.paper] * 2, [y - 0.28, y + 0.28], color=INK, linewidth=2)
@@ -153,21 +153,20 @@ def _paper_and_ours(axes: Axes, y: int, line: Any) -> None:
 
 
 def _mark(verdict: str, shade: str) -> dict[str, Any]:
-    """How our mean is drawn; a verdict that is none (a cited number) is drawn as a dot."""
+    """Return the marker style of our mean; a number without a verdict (cited) gets a dot."""
     marker = VERDICTS.get(verdict, "o")
     return DOT | {"marker": marker, "mfc": shade if marker == "o" else "white"}
 
 
 NUMBERS = 16
-"""At most this many columns leave room for numbers in the cells."""
+"""The largest number of columns that leaves room for numbers in the cells."""
 
 
 @house_style
 def heatmaps(tables: Mapping[str, pd.DataFrame]) -> HouseFigure:
-    """Tables by their titles as shaded cells: 0 is white, blue above it and red below.
+    """Draw tables (title → table) as heat maps: white at 0, blue above and red below.
 
-    A small table has its numbers in the cells, a larger one a colour bar. Each has a scale of its
-    own.
+    Each table has its own scale. Small tables have numbers in the cells, others a colour bar.
     """
     small = {title: len(table.columns) <= NUMBERS for title, table in tables.items()}
     widths = [(0.6 if small[t] else 0.32) * len(table.columns) for t, table in tables.items()]

@@ -1,4 +1,4 @@
-"""Systems side by side: the matrix, quality against cost, question by question, ideas' worth."""
+"""Figures that compare systems: scores, quality against cost, single questions, gains of ideas."""
 
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
@@ -29,23 +29,23 @@ from qasel.results.matrix_text import interval, worth_its_cost
 from qasel.results.runs import SAMPLE, target_name
 
 NAME = "compare"
-"""What `qasel figures` calls these."""
+"""Name of these figures in `qasel figures`."""
 LEADERS = 3
-"""Systems of each data set that `figures` shows, best first."""
+"""Number of best systems per data set that `figures` shows."""
 PANELS = ("wikiqa/answered", "trecqa/clean", "semeval-cqa/a-2016", "semeval-cqa/b-2016")
-"""A target of each task: what is shown of quality against cost."""
+"""Targets that have a panel of quality against cost, one per task."""
 WIDEST = 9.5
-"""Inches; a page shrinks what is wider, and its letters with it."""
+"""Maximum width in inches; a page shrinks wider figures, and their text with them."""
 LEAST_SECONDS = 0.1
-"""Below it the axis of seconds is linear, so that what costs nothing has a place too."""
+"""The axis of seconds is linear below this value, so that it can show 0 (no training)."""
 NAMED = 8
-"""Up to so many systems of a panel are all named; of more, `FEWER`."""
+"""Panels with up to this many systems name all of them, larger ones at most `FEWER`."""
 FEWER = 5
 SMALLEST, LARGEST = 28.0, 1_500.0
-"""Areas of a dot that is one question, and of the largest, which all others shrink with."""
+"""Area per question of a dot, and maximum area: if a dot exceeds it, all dots are scaled down."""
 NOTHING = "nothing: cosine of two vectors"
 ENCODERS = {"MiniLM": "all-MiniLM-L6-v2", "MPNet": "sentence-transformers/all-mpnet-base-v2"}
-"""Encoder as figures have it → its name."""
+"""Encoder as named in figures → name of its model."""
 SHADES = {"MiniLM": BLUE, "MPNet": VERMILLION}
 _LARGER = {"encoder": ENCODERS["MPNet"]}
 TUNED: Mapping[tuple[str, str], tuple[str, dict[str, Any]]] = {
@@ -62,17 +62,17 @@ TUNED: Mapping[tuple[str, str], tuple[str, dict[str, Any]]] = {
     ("MPNet", NOTHING): ("sentence encoder (cosine)", _LARGER),
     ("MPNet", "all weights"): ("cross-encoder (list)", _LARGER),
 }
-"""Encoder, and what of it is trained → the yardstick and its changed settings."""
+"""(Encoder, the part of it that is trained) → (yardstick, its changed settings)."""
 COSTS = DATA / "tuning-cost.csv"
-"""What `tools/tuning_cost.py` writes: what an epoch of each of `TUNED` costs."""
+"""Cost of an epoch of each entry of `TUNED`, written by `tools/tuning_cost.py`."""
 DARK_ORANGE = "#9A6A00"
-"""Orange that can be read as text."""
+"""An orange dark enough for text."""
 SHORT = 20
-"""Lines above which there are two columns: a slide is wider than high."""
+"""Maximum number of rows in one column; longer tables get two, as slides are wider than high."""
 
 
 def figures(runs: pd.DataFrame, note: Callable[[str], None] = print) -> dict[str, HouseFigure]:
-    """The figures of all runs by name: the best systems of each data set, and all by cost."""
+    """Return the figures of all runs by name: best systems, quality against cost, tuning."""
     cells = matrix(entries(runs))
     if cells.empty:
         note(f"{NAME}: skipped, the ledger has no runs at the paper's scale")
@@ -85,20 +85,20 @@ def figures(runs: pd.DataFrame, note: Callable[[str], None] = print) -> dict[str
 
 
 def part(cells: pd.DataFrame, wanted: Collection[str] = PANELS) -> pd.DataFrame:
-    """The matrix on those of some targets (`wikiqa/answered`) that it has; if none, all of it."""
+    """Keep the `wanted` targets (`wikiqa/answered`) of a matrix, or all if it has none of them."""
     some = cells[cells.index.isin(wanted, level="target")]
     return cells if some.empty else some
 
 
 def leaders(cells: pd.DataFrame, count: int = LEADERS) -> pd.DataFrame:
-    """The matrix with only the systems that are among the `count` best on some target."""
+    """Return the matrix of those systems that are among the `count` best on at least one target."""
     best = cells.groupby("target").head(count).index.unique("system")
     return cells[cells.index.isin(best, level="system")]
 
 
 @house_style
 def score_matrix(cells: pd.DataFrame) -> HouseFigure:
-    """Systems × data sets: means, shaded from lowest to highest of each data set; – not run."""
+    """Draw systems × data sets: means, shaded per data set from lowest to highest; –: not run."""
     means = cells["mean"].unstack("target").reindex(systems(cells))[targets(cells)]
     asked = cells[cells["compared"]].groupby("target")["questions"].first()
     names = [  # in two lines, so that seven columns fit on a page
@@ -125,10 +125,10 @@ def score_matrix(cells: pd.DataFrame) -> HouseFigure:
 
 @house_style
 def quality_cost(cells: pd.DataFrame) -> HouseFigure:
-    """A panel per data set of a matrix `with_tests`: mean quality against seconds to train.
+    """Plot mean quality against seconds to train, one panel per data set of a `with_tests` matrix.
 
-    Numbered are the systems that clearly beat the largest number of cheaper ones, filled all that
-    clearly beat any; bars are the 95 % interval and the range of the runs' seconds.
+    Filled dots are systems that clearly beat at least one cheaper system, numbered dots those of
+    `worth_naming`. Bars are the 95 % interval of the mean and the range of the runs' seconds.
     """
     shown = [t for t in targets(cells) if cells.loc[t, "seconds"].notna().any()]
     columns = min(2, len(shown))
@@ -151,10 +151,10 @@ def quality_cost(cells: pd.DataFrame) -> HouseFigure:
 
 @house_style
 def tuning(runs: pd.DataFrame, target: str = "wikiqa/answered") -> HouseFigure | None:
-    """Test MAP against minutes of training, by encoder and what of it is trained (`TUNED`).
+    """Plot test MAP against minutes of training for the entries of `TUNED`.
 
-    The minutes are those of `COSTS` for as many epochs as the run had. What has no run, or no
-    cost, is left out; None where fewer than two are left. Bars are the range over seeds.
+    Minutes are those of an epoch (`COSTS`) times the recipe's epochs; bars are the range over
+    seeds. Entries without a run or a cost are left out. Returns None if fewer than two remain.
     """
     costs = pd.read_csv(COSTS).set_index(["encoder", "trained"])
     figure = new_figure(9.5, 5.6)
@@ -172,7 +172,7 @@ def tuning(runs: pd.DataFrame, target: str = "wikiqa/answered") -> HouseFigure |
         told = f"{number}  {encoder}: {trained}\n    {y:.3f}"
         told += f" ({seeds} seeds)" if seeds > 1 else ""
         axes.plot(x, y, "o", color=shade, label=f"{told}, {cost['peak GiB']:.1f} GiB")
-        side = 1 if number % 2 else -1  # neighbours have their numbers on either side
+        side = 1 if number % 2 else -1  # alternate, so that neighbours do not overlap
         place: dict[str, Any] = {"xytext": (9 * side, 0), "textcoords": "offset points"}
         axes.annotate(f"{number}", (x, y), **place, ha="center", va="center", weight="bold")
     if len(axes.texts) < 2:
@@ -186,7 +186,7 @@ def tuning(runs: pd.DataFrame, target: str = "wikiqa/answered") -> HouseFigure |
 
 
 def _panel(axes: Axes, column: pd.DataFrame) -> None:
-    """Dots, those of `worth_naming` numbered as in the list of names below the panel."""
+    """Draw a panel; the systems of `worth_naming` are numbered and listed below it."""
     named = worth_naming(column)
     beaten = worth_its_cost(column)["beaten"]
     for system, cell in column.iterrows():
@@ -194,7 +194,7 @@ def _panel(axes: Axes, column: pd.DataFrame) -> None:
         better = beaten.get(system, 0) > 0
         shade = BLUE if better else GREY
         number = named.index(system) + 1 if system in named else None
-        ends = np.clip(interval(cell["by_seed"]) or (y, y), 0, 1)  # wide for two seeds
+        ends = np.clip(interval(cell["by_seed"]) or (y, y), 0, 1)  # very wide with two seeds
         bars: dict[str, Any] = {
             "color": shade,
             "linewidth": 1,
@@ -208,7 +208,7 @@ def _panel(axes: Axes, column: pd.DataFrame) -> None:
         size = 7 if number else 4
         axes.plot(x, y, "o", color=shade, mfc=face, ms=size, markeredgewidth=1.2, label=label)
         if number:
-            odd = number % 2  # systems of about the same place have their numbers on either side
+            odd = number % 2  # alternate the side, so that close numbers do not overlap
             place: dict[str, Any] = {
                 "xytext": (-5, 3) if odd else (5, -9),
                 "ha": "right" if odd else "left",
@@ -218,7 +218,7 @@ def _panel(axes: Axes, column: pd.DataFrame) -> None:
     axes.set_xscale("symlog", linthresh=LEAST_SECONDS)
     dear = max(column["seconds"].max(), LEAST_SECONDS)
     axes.set_xlim(-LEAST_SECONDS / 2, 2 * dear)
-    # A mark at each decade would run into the next one.
+    # On a long axis, labels at every decade would run into each other.
     decades = 10.0 ** np.arange(0, np.ceil(np.log10(2 * dear)), 1 if dear < 1_000 else 2)
     axes.set_xticks([0, *decades], ["0", *(f"{x:,.0f}" for x in decades)])
     axes.minorticks_off()
@@ -228,9 +228,9 @@ def _panel(axes: Axes, column: pd.DataFrame) -> None:
 
 
 def worth_naming(column: pd.DataFrame) -> list[str]:
-    """The systems of a panel to name, best first: all, or those that beat most of the cheaper ones.
+    """Return the systems of a panel to name, best first: all if at most `NAMED`, else `FEWER`.
 
-    Of two that beat as many, the cheaper one goes first.
+    These are the systems that clearly beat the most cheaper ones; ties go to the cheaper system.
     """
     table = worth_its_cost(column).assign(seconds=column["seconds"])
     if len(column) <= NAMED:
@@ -241,7 +241,7 @@ def worth_naming(column: pd.DataFrame) -> list[str]:
 
 
 def questions(cells: pd.DataFrame, target: str, first: str, second: str) -> HouseFigure:
-    """Every question of a data set: what one system makes of it against what another does."""
+    """Plot two systems' values on each question of a target against each other."""
     measure = NAMES[cells["measure"].iloc[0]].removeprefix("M")
     a, b = (cells.loc[(target, system), "values"] for system in (first, second))
     return agreement(a, b, (first, second), measure, title=target_name(target))
@@ -256,10 +256,10 @@ def agreement(
     *,
     title: str = "",
 ) -> HouseFigure:
-    """Two systems' values in 0..1, by question, one per axis; the larger a dot, the more questions.
+    """Plot two systems' values per question, in 0..1, one system per axis.
 
-    Above the diagonal the second does better, below it the first. Raises `QaselError` when there
-    is no question that both have.
+    Dots grow with the number of questions at their place. The second system is better above the
+    diagonal, the first below it. Raises `QaselError` if the systems share no question.
     """
     both = pd.DataFrame({"x": across, "y": upwards}).dropna()
     if both.empty:
@@ -284,10 +284,10 @@ def agreement(
 
 @house_style
 def worth(frame: pd.DataFrame) -> HouseFigure:
-    """What ideas are worth in MAP, from the frame of that name: a dot and an interval per line.
+    """Plot what ideas gain in MAP, from the frame of `results.compare.worth`.
 
-    Blue where the corrected test passes, full where the seeds are in it. Lines stand under the
-    name of their idea, in two columns where there are many.
+    Each row has a dot and a 95 % interval: blue if significant after correction, filled if the
+    test covers seeds too. Rows are grouped by idea, in two columns if there are many.
     """
     groups = [part for _, part in frame.groupby("idea", sort=False)]
     ends = np.cumsum([1 + len(part) for part in groups])

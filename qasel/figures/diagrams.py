@@ -1,4 +1,4 @@
-"""Boxes and arrows: architectures and wirings, drawn from what the code declares."""
+"""Diagrams of boxes and arrows: architectures and wirings, drawn from what the code declares."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
@@ -11,9 +11,9 @@ from qasel.figures.style import GREY, INK, VERMILLION, HouseFigure, house_style,
 
 
 class Box(NamedTuple):
-    """A box around (x, y), in units of the diagram; `strong` boxes have a red dashed edge.
+    """A box centred on (x, y), in diagram units; `strong` gives it a dashed red edge.
 
-    `shape` is set small under the text.
+    `shape` is written below the text in small type.
     """
 
     text: str
@@ -35,7 +35,7 @@ class Arrow(NamedTuple):
 
 
 def chain(*names: str) -> list[Arrow]:
-    """An arrow from each box to the next."""
+    """Return an arrow from each box to the next."""
     return [Arrow(start, end) for start, end in pairwise(names)]
 
 
@@ -56,9 +56,9 @@ def diagrams(
     note: str = "",
     fontsize: float = 11,
 ) -> HouseFigure:
-    """One panel per diagram, all on one scale of `unit` inches.
+    """Draw one panel per diagram, all at the same scale: `unit` inches per diagram unit.
 
-    A diagram without boxes leaves its place blank.
+    A diagram without boxes leaves its panel blank.
     """
     lines = -(-len(panels) // columns)
     boxes = [list(diagram.boxes.values()) for diagram in panels.values()]
@@ -86,7 +86,7 @@ def diagrams(
 
 
 def _extent(places: Iterable[tuple[float, float]]) -> tuple[float, float]:
-    """The ends of all boxes, given by centre and size, with a margin."""
+    """Return the range that boxes, given by centre and size, cover on one axis, plus a margin."""
     ends = [end for centre, size in places for end in (centre - size / 2, centre + size / 2)]
     return min(ends, default=-0.5) - 0.1, max(ends, default=0.5) + 0.1
 

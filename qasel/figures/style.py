@@ -1,7 +1,7 @@
-"""The house style: a style sheet, a colour-blind-safe palette, one colour a system, and saving.
+"""The house style: style sheet, colour-blind-safe palette, one colour per system, and saving.
 
-Colours are those of Okabe and Ito (2008), and a few darker ones. Figures belong to no window: a
-notebook shows the one that a cell ends with, and nothing is left open.
+Colours are those of Okabe and Ito (2008) and a few darker ones. Figures belong to no window: a
+notebook shows the figure that a cell ends with, and none is left open.
 """
 
 import hashlib
@@ -28,7 +28,7 @@ STYLE: dict[Any, Any] = dict(
 """The settings of `house.mplstyle`, for `rcParams.update`."""
 
 house_style = mpl.rc_context(STYLE)
-"""Decorator of functions that draw."""
+"""Decorator for functions that draw."""
 
 FAMILIES = {
     "PRI": BLUE, "RI": GREEN, "MTL": ORANGE, "CA": VERMILLION, "DCA": PURPLE, "PRI ablation": SKY,
@@ -42,16 +42,16 @@ FAMILIES = {
     "IR baseline": BLACK, "Random baseline": GREY,
     "bm25": BLACK, "word overlap": OLIVE, "idf overlap": BROWN, "random": GREY,
 }  # fmt: skip
-"""A family of systems has one colour, in every figure; others get one by their name."""
+"""Family of systems → its colour in every figure; other families get one from their name."""
 
 _LEVELS = {"point": (":", "o"), "pair": ("--", "s")}
-"""Line style and marker of the systems of a level: `CA(point)`, `CA(pair)`."""
+"""Level of a system, as in `CA(point)` → line style and marker."""
 
 
 def family(system: str) -> str:
-    """The family of a system: `PRI(list)` → `PRI`; a changed one is an ablation.
+    """Return the family of a system: `PRI(list)` → `PRI`, its variations → `PRI ablation`.
 
-    What follows a comma (its vectors, say) does not matter.
+    Anything after a comma, such as the word vectors, is ignored.
     """
     system = system.partition(",")[0]
     if system.startswith("PRI(") and system not in ("PRI(point)", "PRI(pair)", "PRI(list)"):
@@ -60,7 +60,7 @@ def family(system: str) -> str:
 
 
 def colour(system: str) -> str:
-    """The colour of a system, the same in every figure and every session."""
+    """Return the colour of a system, the same in every figure and every session."""
     name = family(system)
     baseline = name.lower().replace("-", " ")
     if known := FAMILIES.get(name) or FAMILIES.get(baseline):
@@ -70,12 +70,12 @@ def colour(system: str) -> str:
 
 
 def line_and_marker(system: str) -> tuple[str, str]:
-    """Line style and marker of a system: those of its level, else a solid line and a diamond."""
+    """Return the line style and marker of a system's level, else a solid line and a diamond."""
     return _LEVELS.get(system.partition("(")[2].partition(")")[0], ("-", "D"))
 
 
 class HouseFigure(Figure):
-    """A figure that a notebook shows as an image; its own texts describe it to who cannot see."""
+    """A figure that a notebook shows as an image, with titles, labels and legends as alt text."""
 
     def _repr_html_(self) -> str:
         pixels = _png(self, 100)
@@ -90,12 +90,12 @@ class HouseFigure(Figure):
 
 
 def new_figure(width: float, height: float) -> HouseFigure:
-    """An empty figure of this many inches, its parts laid out without overlaps."""
+    """Return an empty figure of this size in inches, with a layout that avoids overlaps."""
     return HouseFigure(figsize=(width, height), layout="constrained")
 
 
 def _texts(figure: Figure) -> str:
-    """Titles, names of axes and legends of a figure."""
+    """Return the titles, axis labels and legend entries of a figure."""
     told = [figure.get_suptitle()]
     for axes in figure.axes:
         told += [axes.get_title("left") or axes.get_title(), axes.get_xlabel(), axes.get_ylabel()]
@@ -105,7 +105,7 @@ def _texts(figure: Figure) -> str:
 
 
 def image(source: bytes, kind: str, width: float, height: float, alt: str) -> str:
-    """An `<img>` that holds its `source` (`png` or `svg+xml`); `alt` says what it shows."""
+    """Return an `<img>` with its `source` (`png` or `svg+xml`) embedded and `alt` as alt text."""
     code = b64encode(source).decode("ascii")
     return (
         f'<img alt="{escape(alt)}" src="data:image/{kind};base64,{code}" '
@@ -114,7 +114,7 @@ def image(source: bytes, kind: str, width: float, height: float, alt: str) -> st
 
 
 DPI = 200
-"""Pixels an inch of a saved figure, and of the images within PDF and SVG."""
+"""Pixels per inch of a saved PNG, and of images inside PDF and SVG files."""
 
 _METADATA = {
     "pdf": {"CreationDate": None, "Producer": None, "Creator": None},
@@ -123,7 +123,7 @@ _METADATA = {
 
 
 def save(figure: Figure, name: str, folder: Path | None = None) -> list[Path]:
-    """Write NAME.pdf, NAME.svg and NAME.png (into `figures/`); the same bytes each time."""
+    """Write NAME.pdf, NAME.svg and NAME.png (default: to `figures/`), the same bytes each time."""
     folder = Path(folder or FIGURES)
     folder.mkdir(parents=True, exist_ok=True)
     *vectors, pixels = (folder / f"{name}.{kind}" for kind in (*_METADATA, "png"))
@@ -135,7 +135,7 @@ def save(figure: Figure, name: str, folder: Path | None = None) -> list[Path]:
 
 
 def _png(figure: Figure, dpi: int) -> bytes:
-    """The figure in 256 colours, those of its areas nearly as they were: a third of the bytes."""
+    """Return the figure as a PNG of 256 colours: nearly the same look, a third of the bytes."""
     buffer, small = io.BytesIO(), io.BytesIO()
     with mpl.rc_context(STYLE):
         figure.savefig(buffer, format="png", dpi=dpi)

@@ -1,4 +1,4 @@
-"""Network layers that more than one paper uses; here those over real entries only."""
+"""Network layers shared by several papers; in this module, those that ignore padding."""
 
 from collections.abc import Callable
 
@@ -7,18 +7,19 @@ from torch import Tensor
 
 
 def masked_softmax(scores: Tensor, mask: Tensor, dim: int = -1) -> Tensor:
-    """Softmax where `mask` (of a shape that broadcasts); padding gets 0, all padding all 0."""
+    """Softmax where `mask` (broadcastable) is true; 0 at padding, also where all is padding."""
     return scores.masked_fill(~mask, -torch.inf).softmax(dim).nan_to_num(0.0)
 
 
 def masked_max(values: Tensor, mask: Tensor, dim: int) -> Tensor:
-    """The largest entry where `mask` along `dim`; −∞ where there is none."""
+    """The maximum along `dim` of the entries where `mask` is true; −∞ if there are none."""
     return values.masked_fill(~mask, -torch.inf).amax(dim)
 
 
 def on_real(function: Callable[[Tensor], Tensor], values: Tensor, mask: Tensor) -> Tensor:
-    """A function of rows `[rows, size]`, of the rows of `values` `[…, size]` where `mask` `[…]`; 0
-    elsewhere. A GPU would have to wait for the number of rows, so there it is computed of all.
+    """Apply a function of rows `[rows, size]` to `values` `[…, size]` where `mask` `[…]` is true.
+
+    Other rows get 0. A GPU would have to wait for the number of rows, so it computes them all.
     """
     if values.device.type != "cpu":
         return torch.where(mask[..., None], function(values), 0.0)

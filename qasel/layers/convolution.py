@@ -1,12 +1,12 @@
-"""Convolution and maximum over time without padding: twice as fast an epoch as `F.conv1d`
-(CA(list) on WikiQA, one thread; `docs/notes/kernels.md`).
+"""Convolution and max-over-time without padding: an epoch takes half as long as with `F.conv1d`.
 
-Sentences lie one after the other as rows of words. A window may hang over its sentence's end and
-sees zeros there; in a wide convolution over the beginning too, so that each word meets each tap.
+(CA(list) on WikiQA, one thread; see `docs/notes/kernels.md`.) Sentences are rows of words, one
+after the other. A window may extend beyond the end of its sentence, where it sees zeros; in a wide
+convolution also beyond the beginning, so that each word meets each tap.
 
-On a CPU the forward pass is one matrix product per kernel (every word with every tap) and a pass
-that adds up taps and takes the maximum; in the backward pass only the winning window of a channel
-gets gradient: about length times less work than in a dense convolution, which serves on a GPU.
+On a CPU, the forward pass is one matrix product per kernel (every word with every tap) and a pass
+that sums taps and takes the maximum. In the backward pass only a channel's winning window gets a
+gradient: about length times less work than in a dense convolution, which serves on a GPU.
 """
 
 from collections.abc import Iterable
@@ -18,19 +18,19 @@ from numba import config, njit, prange, set_num_threads
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-ROWS = 256  # words a matrix product: its result stays in the cache for the pass that reads it
+ROWS = 256  # words per matrix product: its result stays in the cache for the pass that reads it
 _BLOCK = 16  # sentences, or channels, whose data stay in the cache while the others stream by
 
-# The inner loops below index slices by the loop's own number alone: for any other index the
-# compiler checks whether it is negative, and then it does not vectorise (three times slower).
+# The inner loops below index slices by the loop variable only: the compiler checks any other index
+# for negative values, and then does not vectorise (three times slower).
 
 
 def take_torchs_threads() -> None:
-    """Let parallel loops that this thread calls have as many threads as PyTorch has.
+    """Give numba's parallel loops, called by this thread, as many threads as PyTorch has.
 
-    The first parallel loop of a process starts numba's threads. Where those are OpenMP's, as
-    PyTorch's are, numba then sets the number of both to that of the CPUs, whatever the user asked
-    for. So PyTorch's is set back.
+    A process's first parallel loop starts numba's threads. If these are OpenMP's, like PyTorch's,
+    numba then sets both thread counts to the number of CPUs, whatever the user asked for. So
+    PyTorch's is set back.
     """
     threads = torch.get_num_threads()
     set_num_threads(min(threads, config.NUMBA_NUM_THREADS))
@@ -39,10 +39,10 @@ def take_torchs_threads() -> None:
 
 
 class MaxOverTime(nn.Module):
-    """Convolutions of several kernel sizes, the maximum over time, then ReLU (which commutes).
+    """Convolutions of several kernel sizes, maximum over time, then ReLU (which commutes with it).
 
-    Input: words `[T, size]` of S sentences, of lengths `[S]` (each at least 1), one after the
-    other. Output: `[S, kernels · channels]`. `wide`: windows may start before the sentence.
+    Input: words `[T, size]` of S sentences, one after the other, and lengths `[S]` (each at least
+    1). Output: `[S, kernels · channels]`. With `wide`, windows may start before the sentence.
     """
 
     def __init__(self, size: int, channels: int, kernels: tuple[int, ...], *, wide: bool) -> None:
@@ -62,7 +62,7 @@ class MaxOverTime(nn.Module):
 
 
 def dense_max(words: Tensor, length: Tensor, wide: bool, weights: list[Tensor]) -> Tensor:
-    """The same maxima by padding and PyTorch's convolution: `[S, sum of channels]`."""
+    """The same maxima with padding and PyTorch's convolution: `[S, sum of channels]`."""
     size = int(length.max())
     places = torch.arange(size, device=length.device)
     padded = words.new_zeros(len(length), size, words.shape[1])
@@ -72,7 +72,7 @@ def dense_max(words: Tensor, length: Tensor, wide: bool, weights: list[Tensor]) 
         after = weight.shape[2] - 1
         before = after if wide else 0
         windows = F.conv1d(F.pad(padded, (0, 0, before, after)).transpose(1, 2), weight)
-        # A window that starts after the end of its sentence is none of it.
+        # A window that starts after the end of its sentence does not count.
         starts = torch.arange(-before, size, device=length.device) < length[:, None]
         best.append(windows.masked_fill(~starts[:, None], -torch.inf).amax(-1))
     return torch.cat(best, dim=1)
@@ -86,13 +86,13 @@ class _SparseMax(torch.autograd.Function):
         take_torchs_threads()
         words = words.float().contiguous()
         channels, size, _ = weights[0].shape
-        # One column a tap and channel, tap by tap.
+        # One column per tap and channel, tap by tap.
         taps = [weight.permute(1, 2, 0).reshape(size, -1) for weight in weights]
         lengths = length.numpy()
         ends = lengths.cumsum()
         best = torch.empty(len(lengths), len(weights) * channels)
         place = np.empty(best.shape, dtype=np.int32)
-        # As many rows each time, whatever sentences they hold: products of one shape.
+        # Always the same number of rows, whatever sentences they hold: products of one shape.
         rows = min(max(ROWS, int(lengths.max())), len(words))
         products = torch.empty(rows * max(tap.shape[1] for tap in taps))
         first = 0
@@ -114,7 +114,7 @@ class _SparseMax(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
-        # Numba counts threads per thread, and this is one of autograd's own.
+        # Numba's number of threads is set per thread, and this is one of autograd's.
         take_torchs_threads()
         words, length, *weights = ctx.saved_tensors
         lengths = length.numpy()
@@ -128,7 +128,7 @@ class _SparseMax(torch.autograd.Function):
             channels, size, kernel = weight.shape
             block = slice(column, column + channels)
             column += channels
-            # Rows of a window are contiguous, and so must be those of the weights.
+            # The words of a window are contiguous, and so must be its weights.
             rows = weight.detach().transpose(1, 2).contiguous().view(channels, -1)
             to_rows = torch.zeros_like(rows)
             place, part = ctx.place[:, block], pulls[:, block]
@@ -142,9 +142,9 @@ class _SparseMax(torch.autograd.Function):
 
 @njit(parallel=True, cache=True, fastmath={"nsz", "contract", "reassoc"})
 def _maxima(products, starts, lengths, wide, best, place):  # pragma: no cover
-    """Add up the taps of each window and keep the largest window of each channel.
+    """Sum the taps of each window, and keep the largest window per channel.
 
-    The place of a window is that of its first tap: below 0 where it starts before the sentence.
+    The place of a window is that of its first tap: below 0 if it starts before the sentence.
     """
     channels = best.shape[1]
     kernel = products.shape[1] // channels
@@ -172,9 +172,9 @@ def _maxima(products, starts, lengths, wide, best, place):  # pragma: no cover
 
 @njit(inline="always")
 def _inside(place, length, size, taps):  # pragma: no cover
-    """The part of a window that lies in its sentence, all in numbers rather than words.
+    """The part of a window inside its sentence, counted in numbers rather than words.
 
-    Where it begins in the window, where it begins in the sentence, and how long it is.
+    Returns where it begins in the window, where it begins in the sentence, and its length.
     """
     before = max(0, -place) * size
     begin = max(0, place) * size
@@ -183,7 +183,7 @@ def _inside(place, length, size, taps):  # pragma: no cover
 
 @njit(parallel=True, cache=True, fastmath={"nsz", "contract", "reassoc"})
 def _to_weights(words, size, starts, lengths, place, gradient, rows):  # pragma: no cover
-    """rows[c] += gradient[s, c] · (the words of the window that won in sentence s)."""
+    """rows[c] += gradient[s, c] · (the words of the winning window of sentence s)."""
     sentences, channels = gradient.shape
     for lane in prange(-(-channels // _BLOCK)):
         for block in range(0, sentences, _BLOCK):

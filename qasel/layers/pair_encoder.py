@@ -10,7 +10,7 @@ from qasel.text.encoders import Encoder, Pieces
 
 
 class PairEncoder(nn.Module):
-    """Reads rows of pieces with a copy of a pre-trained encoder (`model`)."""
+    """Encodes rows of pieces with a copy of a pre-trained encoder (`model`)."""
 
     def __init__(self, encoder: Encoder, head: Literal["", "classifier"] = "") -> None:
         super().__init__()
@@ -20,11 +20,11 @@ class PairEncoder(nn.Module):
         self.typed = reads_types and "token_type_ids" in encoder.tokenizer.model_input_names
 
     def forward(self, pieces: Pieces) -> Tensor:
-        """The states of the pieces, `[rows, longest, d]`."""
+        """The last hidden states of the pieces, `[rows, longest, d]`."""
         return self._read(pieces).last_hidden_state
 
     def logits(self, pieces: Pieces) -> Tensor:
-        """What a classifier says of each row, `[rows, classes]`."""
+        """The classifier's logits for each row, `[rows, classes]`."""
         return self._read(pieces).logits
 
     def _read(self, pieces: Pieces) -> Any:
@@ -42,7 +42,7 @@ class PairEncoder(nn.Module):
 
 
 def part_of(states: Tensor, start: Tensor, length: Tensor) -> tuple[Tensor, Tensor]:
-    """The states from `start` `[rows]` on, `length` `[rows]` of them, 0 beyond; where they are."""
+    """Each row's `length` `[rows]` states from `start` `[rows]` on, 0 beyond; and their mask."""
     place = torch.arange(int(length.max()), device=length.device)
     real = place < length[:, None]
     source = torch.where(real, start[:, None] + place, 0)

@@ -1,11 +1,11 @@
-"""Bidirectional GRUs and LSTMs on a CPU, at a multiple of the speed of PyTorch's packed ones.
+"""Bidirectional GRUs and LSTMs on a CPU, several times as fast as PyTorch's packed ones.
 
 (`docs/notes/kernels.md` has the measurements.) A layer is one node of the graph: both directions
-take each step together, and one product each makes the gradients of the weights. Weights stay those
+take each step together, and the gradient of each weight is a single product. The weights are those
 of an `nn.GRU` or `nn.LSTM`, which itself does the work on a GPU.
 
-Shapes: S texts, W words in all, H the size of a state. Words lie as in a `PackedSequence`: the
-first words of all texts, from the longest to the shortest, then the second ones, …
+Shapes: S texts, W words in all, H the size of a state. Words are ordered as in a `PackedSequence`:
+the first words of all texts, from the longest to the shortest text, then the second words, …
 """
 
 from typing import Any
@@ -21,12 +21,12 @@ _Step = tuple[tuple[Tensor, ...], tuple[Tensor, ...]]
 def bidirectional(
     network: nn.GRU | nn.LSTM, words: Tensor, length: Tensor
 ) -> tuple[Tensor, Tensor]:
-    """The top layer's states `[S, L, 2 H]`, 0 beyond a text, and its last ones `[S, 2 H]`.
+    """The top layer's states `[S, L, 2 H]`, 0 at padding, and its final states `[S, 2 H]`.
 
-    `words` are `[S, L, size]`, `length` `[S]` the numbers of words, each at least 1. `network` is
-    bidirectional, with biases and without projections; it has its dropout between layers.
+    `words` are `[S, L, size]`, `length` `[S]` the texts' numbers of words, at least 1. `network` is
+    bidirectional, with biases and without projections; its dropout acts between layers.
     """
-    # Under autocast, cuDNN's layers would take float16 (not bfloat16), which needs a scaled loss.
+    # Under autocast, cuDNN's layers would use float16 (not bfloat16), which needs a scaled loss.
     with torch.autocast(words.device.type, enabled=False):
         words = words.to(network.all_weights[0][0].dtype)
         packed = pack_padded_sequence(words, length.cpu(), batch_first=True, enforce_sorted=False)
@@ -35,7 +35,7 @@ def bidirectional(
     states, _ = pad_packed_sequence(
         packed._replace(data=data), batch_first=True, total_length=words.shape[1]
     )
-    # Forward a text ends with its last word, and backward with its first.
+    # The forward direction ends at a text's last word, the backward one at its first.
     texts = torch.arange(len(words), device=words.device)
     size = network.hidden_size
     return states, torch.cat([states[texts, length - 1, :size], states[:, 0, size:]], dim=1)
@@ -50,7 +50,7 @@ def _top_layer(network: nn.GRU | nn.LSTM, packed: PackedSequence) -> Tensor:
             states = F.dropout(states, network.dropout, network.training)
         ways = network.all_weights[2 * number : 2 * number + 2]
         of_words, of_states, bias, state_bias = map(torch.stack, zip(*ways, strict=True))
-        # Backward is forward through the texts reversed.
+        # The backward direction is the forward one on reversed texts.
         both = torch.stack([states, states[reverse]])
         projected = torch.baddbmm(bias[:, None], both, of_words.mT)
         ahead, back = _Recurrence.apply(
@@ -61,7 +61,7 @@ def _top_layer(network: nn.GRU | nn.LSTM, packed: PackedSequence) -> Tensor:
 
 
 def _reversed(counts: Tensor) -> Tensor:
-    """The row of each word's mirror image in its text, `[W]`; `counts` are texts per step."""
+    """Per word, the row of its mirror image in its text, `[W]`; `counts` are texts per step."""
     starts = counts.cumsum(0) - counts
     step = torch.arange(len(counts)).repeat_interleave(counts)
     text = torch.arange(len(step)) - starts[step]
@@ -70,13 +70,13 @@ def _reversed(counts: Tensor) -> Tensor:
 
 
 class _GRUCell:
-    """One step of all texts, both directions: gates are reset, update and new."""
+    """One step of all texts in both directions; the gates are reset, update and new."""
 
     states = 1
 
     @staticmethod
     def forward(given: Tensor, hidden: Tensor, before: Tensor) -> _Step:
-        """The next state, and what `backward` needs, from both parts of the gates."""
+        """The next state, and what `backward` needs, from the gates' input and hidden parts."""
         size = before.shape[-1]
         reset, update = (
             hidden[..., : 2 * size].add_(given[..., : 2 * size]).sigmoid_().chunk(2, dim=-1)
@@ -89,9 +89,9 @@ class _GRUCell:
     def backward(
         kept: tuple[Tensor, ...], to_given: Tensor, to_hidden: Tensor, gradient: Tensor
     ) -> None:
-        """Fill the gradients of both parts, and turn that of the next state into this one's.
+        """Fill in both parts' gradients, and turn the gradient of the next state into this one's.
 
-        What comes to this one by way of `hidden` is left out.
+        What reaches this one through `hidden` is left out.
         """
         reset, update, new, from_new, before = kept
         to_reset, to_update, to_new = to_given.chunk(3, dim=-1)
@@ -103,7 +103,7 @@ class _GRUCell:
 
 
 class _LSTMCell:
-    """The same for an LSTM: gates are input, forget, cell and output."""
+    """The same for an LSTM; the gates are input, forget, cell and output."""
 
     states = 2
 
@@ -137,8 +137,8 @@ class _LSTMCell:
 class _Recurrence(torch.autograd.Function):
     """All steps of a layer: projected words `[2, W, gates · H]` → states `[2, W, H]`.
 
-    `weights` are `[2, gates · H, H]`, `bias` `[2, gates · H]`; `counts` says how many texts have a
-    first word, a second one, …
+    `weights` are `[2, gates · H, H]`, `bias` `[2, gates · H]`; `counts` are the numbers of texts
+    with a first word, a second word, …
     """
 
     @staticmethod
@@ -171,7 +171,7 @@ class _Recurrence(torch.autograd.Function):
         ]
         steps = (part.split(ctx.counts, dim=1) for part in (gradient, to_given, to_hidden))
         for (_, kept), part, given, hidden in reversed([*zip(ctx.kept, *steps, strict=True)]):
-            # Texts that the way back has not reached yet keep their zeros.
+            # Texts that the backward pass has not reached yet keep their zeros.
             state, *rest = (old[:, : part.shape[1]] for old in back)
             ctx.cell.backward(kept, given, hidden, state.add_(part), *rest)
             state.baddbmm_(hidden, weights)

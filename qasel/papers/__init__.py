@@ -1,6 +1,6 @@
-"""One room a paper, and one for what papers are measured against; no room imports another.
+"""One room (subpackage) per paper, and one for yardsticks; no room imports another.
 
-`ROOMS["ms-ranker"]` is a paper's `Room`; its package is imported when it is first asked for.
+`ROOMS["ms-ranker"]` is a paper's `Room`; its package is imported on first access.
 """
 
 import difflib
@@ -17,11 +17,11 @@ PAPERS = (
     "ap-mpcnn",
 )
 YARDSTICKS = "yardsticks"
-"""The room of what needs no paper: baselines and fine-tuned cross-encoders."""
+"""The room of systems from no paper: baselines and fine-tuned cross-encoders."""
 
 
 class Rooms(Mapping[str, Room]):
-    """Name → room; raises `QaselError` for an unknown name."""
+    """Mapping from name to room; raises `QaselError` for an unknown name."""
 
     names = (*PAPERS, YARDSTICKS)
 

@@ -16,4 +16,4 @@ FIGURES: Mapping[str, Callable[..., Mapping[str, HouseFigure]]] = {
     "question-relevancy": question_relevancy.figures,
     "ap-mpcnn": ap_mpcnn.figures,
 }
-"""Paper -> its figures by name, from the ledger."""
+"""Paper → function that draws its figures from the ledger, by name."""

@@ -1,4 +1,4 @@
-"""What the notebooks of all papers need: recipes from parameters, and training on the spot."""
+"""Helpers for the notebooks of all papers: recipes from parameters, and training on the spot."""
 
 from collections.abc import Collection, Mapping
 from typing import Any
@@ -16,7 +16,7 @@ from qasel.training import Recipe
 from qasel.training.recipe import settings as recipe_settings
 
 Entry = dict[str, Any]
-"""A line of `qasel.results.compare.entries`."""
+"""A row of `qasel.results.compare.entries`."""
 
 
 def chosen_recipes(
@@ -30,10 +30,10 @@ def chosen_recipes(
     vectors: str = "",
     settings: str = "",
 ) -> dict[str, Recipe]:
-    """The recipes of the variants named (with commas between), by name.
+    """Return the recipes of the comma-separated `variants`, by name.
 
-    `epochs` 0 and `vectors` "" keep the recipe's own; `settings` are others of its fields, as
-    `key=value` with blanks between. Raises `QaselError` for what is not valid.
+    `epochs=0` and `vectors=""` keep the recipe's own values; `settings` changes other fields, by
+    `key=value` separated by spaces. Raises `QaselError` for invalid arguments.
     """
     room = ROOMS[paper]
     names = _named(variants, room.variants)
@@ -50,7 +50,7 @@ def chosen_recipes(
 
 
 def _named(variants: str, known: Collection[str]) -> list[str]:
-    """Names with commas between; some of the known ones have a comma themselves."""
+    """Split comma-separated names; some `known` names contain a comma themselves."""
     parts = [part.strip() for part in variants.split(",") if part.strip()]
     names = []
     while parts:
@@ -62,9 +62,9 @@ def _named(variants: str, known: Collection[str]) -> list[str]:
 
 
 def chosen_systems(text: str, dataset: str, protocol: str, **settings: Any) -> dict[str, Recipe]:
-    """`paper: variant, variant; paper: variant` → recipes by variant, all under one protocol.
+    """Parse `paper: variant, variant; paper: variant` into recipes by variant, under one protocol.
 
-    `settings` are those of `chosen_recipes`. Raises `QaselError` for what is not valid.
+    `settings` are passed to `chosen_recipes`. Raises `QaselError` for invalid arguments.
     """
     found: dict[str, Recipe] = {}
     for part in filter(None, (part.strip() for part in text.split(";"))):
@@ -81,14 +81,14 @@ def chosen_systems(text: str, dataset: str, protocol: str, **settings: Any) -> d
 
 
 def compete(recipes: Mapping[str, Recipe], device: torch.device) -> dict[str, tuple[Run, Entry]]:
-    """Train each system as its recipe says: its run of the test split, and its line of a matrix."""
+    """Train each recipe; return its run on the test split and its row of `entries`, by name."""
     found = {}
     for name, recipe in recipes.items():
         data = recipe.load()
         ranker = ROOMS[recipe.paper].ranker(recipe, vectors_for(recipe, data), device)
         history = ranker.fit(data.train, data.dev, **beside(data))
         run, line = just_measured(name, ranker, history, data)
-        # A folder of one's own by its whole path, as the ledger has it.
+        # A user's own data folder goes by its full path, as in the ledger.
         line["target"] = target_of(recipe.dataset, recipe.protocol)
         known = {key: getattr(recipe, key) for key in ("paper", "vectors", "seed")}
         found[name] = run, line | known
@@ -98,8 +98,8 @@ def compete(recipes: Mapping[str, Recipe], device: torch.device) -> dict[str, tu
 def just_measured(
     system: str, ranker: Ranker, history: History, data: Dataset
 ) -> tuple[Run, Entry]:
-    """Rank the test split with a ranker that was fitted: the run, and a line of `entries`."""
-    # Before ranking, which adds the vectors of new words to a network that training never saw.
+    """Rank the test split with a fitted ranker; return the run and its row of `entries`."""
+    # Count before ranking, which adds vectors to the network of words that training never saw.
     parameters = getattr(ranker, "parameter_count", None)
     run, speed = timed_run(ranker, data.test)
     return run, {

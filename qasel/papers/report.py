@@ -1,4 +1,4 @@
-"""What the reports of all papers share: figures that can be drawn, and tables against ours."""
+"""Helpers shared by the papers' reports: the figures that have runs, and tables against ours."""
 
 from collections.abc import Callable, Iterable, Mapping
 
@@ -9,14 +9,14 @@ from qasel.figures.style import HouseFigure
 from qasel.results import Room
 from qasel.results.tables import comparison
 
-# Tints of the boxes: texts; computed once or by all; with weights, or step by step; what comes out.
+# Tints of boxes: input texts; shared or computed once; own weights or step by step; outputs.
 WORDS, SHARED, OWN, OUT = "#F4F4F4", "#E4ECF5", "#F8E9DD", "#DDF0E4"
 
 
 def drawn(
     room: Room, found: Mapping[str, HouseFigure | None], note: Callable[[str], None]
 ) -> dict[str, HouseFigure]:
-    """The figures that there are, under a paper's name; `note` is told of the others."""
+    """Return the figures that are not None, under a paper's name; `note` gets a line per other."""
     named = {f"{room.name}-{name}": figure for name, figure in found.items()}
     for name in (name for name, figure in named.items() if figure is None):
         note(f"{name}: skipped, the ledger has no runs at the paper's scale for it")
@@ -32,7 +32,7 @@ def table_figure(
     *,
     name_vectors: bool = False,
 ) -> HouseFigure | None:
-    """One table of a paper against ours, or None without a run; `keep` picks and names its rows."""
+    """Draw a table of a paper against ours, or None without a run; `keep` picks and names rows."""
     frame = comparison(room, runs)
     frame = keep(frame[frame["table"] == table])
     if name_vectors:
@@ -41,5 +41,5 @@ def table_figure(
 
 
 def titled(title: str, vectors: Iterable[str]) -> str:
-    """A title with the word vectors of the runs that are drawn."""
+    """Append the word vectors of the drawn runs to a title."""
     return f"{title} ({', '.join(sorted(vectors))})"

@@ -1,6 +1,6 @@
-"""The ledger of measured runs, and what is read from it: tables, tests, comparisons.
+"""The ledger of measured runs, and what is derived from it: tables, tests, comparisons.
 
-No paper is imported here: a paper comes in as a `Room`.
+No paper is imported here: papers are passed in as `Room`s.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -14,15 +14,15 @@ if TYPE_CHECKING:
     from qasel.training.recipe import Recipe
 
 OPTIONS = {"paper": "paper", "variant": "variant", "dataset": "dataset", "seed": "seeds"}
-"""Field of a recipe that says which run it is, never among its settings → the option it has."""
+"""Recipe field that says which run it is, and so is not a setting → its command-line option."""
 
 
 @dataclass(frozen=True)
 class Room:
-    """A paper's systems, or the yardsticks', as the rest of the package uses them.
+    """The systems of a paper, or the yardsticks, as the rest of the package uses them.
 
     `variants` are the rows of its tables that can be run, `main` is the paper's own system.
-    `recipe(variant, dataset, vectors=, scale=, seed=)` gives a row's settings,
+    `recipe(variant, dataset, vectors=, scale=, seed=)` returns a row's recipe,
     `ranker(recipe, vectors, device)` an untrained ranker and `load(folder, vectors, device)` a
     saved one. `published` is the file of the numbers that the paper prints (None: it prints none).
     """
@@ -37,9 +37,9 @@ class Room:
     published: Path | None = None
 
     def rows(self, asked: Sequence[str]) -> Sequence[str]:
-        """The variants asked for, each once: none means the paper's own system, `all` all rows.
+        """The requested variants, each once: none means the paper's own system, `all` all rows.
 
-        Raises `QaselError` for `all` beside others.
+        Raises `QaselError` for `all` together with others.
         """
         if "all" not in asked:
             return list(dict.fromkeys(asked)) or [self.main]
@@ -52,16 +52,16 @@ class Room:
     def configured(
         self, variant: str, dataset: str, settings: Mapping[str, Any], vectors: str = ""
     ) -> "Recipe":
-        """A row's recipe with some settings changed; raises `QaselError` for what it cannot take.
+        """A row's recipe with some settings changed; raises `QaselError` for invalid settings.
 
-        The scale comes first, as it has settings of its own. `vectors` are for a row that reads
-        any, and left alone by others, where a setting of that name is refused. A user's own files
-        are named by their whole path: two folders may have files of the same name.
+        The scale is applied first, as it has settings of its own. `vectors` are for rows that read
+        word vectors; other rows ignore them, but refuse a setting of that name. A user's own files
+        are named by absolute path, as files in two folders may have the same name.
         """
         for key in OPTIONS:
             if key in settings:
                 raise QaselError(f"{key!r} is no setting of a run: name it by --{OPTIONS[key]}")
-        # Heavy, and not needed to name the papers.
+        # Slow to import, and not needed to name the papers.
         from qasel.datasets.load import full_name, full_path
         from qasel.text.vectors import full_vectors_name
 

@@ -1,4 +1,4 @@
-"""A row on record, run again: the command that does it, and how far the new scores are off."""
+"""Rerun a row on record: the command for it, and how far off the new scores are."""
 
 import shlex
 from dataclasses import dataclass
@@ -20,27 +20,27 @@ from qasel.training import Recipe
 SAME, WITHIN, OFF = "same", "within tolerance", "off"
 COLUMNS = ["split", "measure", "on record", "now", "difference", "tolerance", "verdict"]
 ROUNDING = 1e-9
-"""Scores no further apart are the same."""
+"""Scores that differ by no more than this are the same."""
 
 
 @dataclass(frozen=True)
 class Checked:
-    """A run made again: its new row, and `COLUMNS`, one line per split and measure."""
+    """A rerun: its new row, and a table of `COLUMNS`, one line per split and measure."""
 
     row: Row
     scores: pd.DataFrame
 
     @property
     def verdict(self) -> str:
-        """The worst of the lines' verdicts."""
+        """The worst verdict of all lines."""
         return max(self.scores["verdict"], key=(SAME, WITHIN, OFF).index)
 
 
 def recorded(room: Room, runs: pd.DataFrame | None = None) -> dict[tuple[str, str], pd.DataFrame]:
-    """Row and data set → its lines on record, seeds in order, with the vectors that tables show.
+    """Row and data set → its runs on record, in order of seeds, with the vectors that tables show.
 
-    Runs at the scale "quick" stand in on data that have none at the paper's. `runs` default to
-    the ledger.
+    Where data have no runs at the paper's scale, those at the scale "quick" are taken. `runs`
+    defaults to the ledger.
     """
     runs = read_runs([room]) if runs is None else runs
     runs = runs[(runs["paper"] == room.name) & runs["counts"].isin((TABLE, COMPARISON))]
@@ -61,7 +61,7 @@ def recipe_of(room: Room, line: pd.Series) -> Recipe:
 
 
 def command(name: str, line: pd.Series) -> str:
-    """The command that trains a line of `recorded` (`run`), or runs it again (`check`)."""
+    """The command that trains (`run`) or reruns (`check`) a line of `recorded`."""
     words = ["qasel", name, line["paper"]]
     if name == "check":
         words += [line["variant"], "--dataset", line["dataset"], "--seed", str(line["seed"])]
@@ -74,10 +74,10 @@ def command(name: str, line: pd.Series) -> str:
 
 
 def tolerances(lines: pd.DataFrame, measures: list[str]) -> pd.DataFrame:
-    """How far another run may be from one on record, by split and measure.
+    """How far a rerun may be from the run on record, by split and measure.
 
-    From `FEWEST` seeds on, half of the 95 % interval in which one more seed falls; a point
-    otherwise, and for folds, which differ in their questions.
+    From `FEWEST` seeds on, it is the half-width of the 95 % prediction interval for one more seed;
+    otherwise one point, and so for folds, which differ in their questions.
     """
     found = {}
     for split, group in lines.groupby("split"):
@@ -91,7 +91,7 @@ def tolerances(lines: pd.DataFrame, measures: list[str]) -> pd.DataFrame:
 
 
 def judged(old: Row, new: Row, allowed: pd.DataFrame) -> pd.DataFrame:
-    """The scores of two runs of a recipe side by side: `COLUMNS`."""
+    """The scores of two runs of a recipe side by side, as a table of `COLUMNS`."""
     lines = []
     for split, scores in old.scores.items():
         for name, before in scores.items():
@@ -112,10 +112,10 @@ def check(
     out: Path,
     data_dir: FilePath | None = None,
 ) -> Checked:
-    """Run a row on record again, without touching the ledger (`seed` None: its first).
+    """Rerun a row on record without touching the ledger; `seed` None takes its first seed.
 
-    The model and its runs go to `out`, which must not hold a finished run of the recipe. Raises
-    `QaselError` for a row, data set or seed that has no run on record.
+    The model and its runs are written to `out`, which must not have a finished run of the recipe.
+    Raises `QaselError` for a row, data set or seed without a run on record.
     """
     known = recorded(room)
     if (variant, dataset) not in known:

@@ -1,4 +1,4 @@
-"""What a paper says of its systems (A beats B): kept as data, judged by our runs."""
+"""A paper's claims about its systems (A beats B): kept as data, judged by our runs."""
 
 import pandas as pd
 
@@ -15,23 +15,23 @@ from qasel.results.compare import (
 from qasel.results.runs import read_runs, shown
 
 SECTION = "section"
-"""The column that says where the paper makes a claim."""
+"""The column that tells where in the paper a claim is made."""
 
 
 def stated(room: Room) -> pd.DataFrame:
-    """A paper's claims in their order, from the `claims.csv` beside its published numbers.
+    """A paper's claims, in order, from the `claims.csv` next to its published numbers.
 
-    The fields of a `Claim`, and `SECTION`. Raises `QaselError` for a room that is no paper's.
+    Columns: the fields of `Claim`, and `SECTION`. Raises `QaselError` if the room is no paper's.
     """
     tables.published(room)
-    assert room.published  # else the line above has raised
+    assert room.published  # otherwise the line above has raised
     return pd.read_csv(room.published.with_name("claims.csv"), keep_default_na=False)
 
 
 def claims(room: Room, runs: pd.DataFrame | None = None) -> pd.DataFrame:
-    """What a paper says of its systems beside our runs, a line a claim; columns as in `judged`.
+    """A paper's claims next to our runs, one line per claim; columns as in `judged`.
 
-    `runs` default to the ledger.
+    `runs` defaults to the ledger.
     """
     runs = read_runs([room]) if runs is None else runs
     asked = [Claim(*line[:-1]) for line in stated(room).itertuples(index=False)]
@@ -40,7 +40,7 @@ def claims(room: Room, runs: pd.DataFrame | None = None) -> pd.DataFrame:
 
 
 def _tested(room: Room, claim: Claim, runs: pd.DataFrame) -> Significance | None:
-    """The two systems of a claim compared; one that reads no word vectors with any of the other."""
+    """Compare a claim's two systems; one without word vectors is compared with any of the other."""
     split, measure = tables.split_of(claim.metric)
     names = claim.first, claim.second
     if found := significance(room, claim.dataset, measure, *names, runs, split):
@@ -52,7 +52,7 @@ def _tested(room: Room, claim: Claim, runs: pd.DataFrame) -> Significance | None
 
 
 def report(room: Room, format_: str = "md", runs: pd.DataFrame | None = None) -> str:
-    """Every number of a paper beside ours and, in `md` and `latex`, its claims and all counts."""
+    """Every number of a paper next to ours; in `md` and `latex` also its claims and all counts."""
     frame = tables.comparison(room, runs)
     if format_ == "csv":
         return tables.render(frame, format_)

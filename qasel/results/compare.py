@@ -1,4 +1,4 @@
-"""Systems compared: two of them by a test, a paper's claims judged, all on all data sets."""
+"""Comparing systems: two of them by a test, a paper's claims, all systems on all data sets."""
 
 import difflib
 from collections.abc import Collection, Iterable, Mapping
@@ -23,7 +23,7 @@ ALPHA = 0.05
 """A difference is significant if p is below this."""
 INTERVAL = "95 % interval"
 EVERY = "every seed"
-"""Where a table of runs has its seeds: one line that stands for all of them."""
+"""The seed of a line that stands for all seeds, in a table of seeds × questions."""
 
 # Two systems
 
@@ -32,8 +32,8 @@ EVERY = "every seed"
 class Significance:
     """Two systems compared on the questions of a split by a hierarchical bootstrap.
 
-    `runs` are each system's values, `[seeds, questions]`, of the `seeds` that both have; one run
-    of a system that draws nothing serves all seeds (`seeded`: at least one of the two draws).
+    `runs` are each system's values, `[seeds, questions]`, for the `seeds` that both have; the one
+    run of a system without randomness serves for all (`seeded`: at least one of the two is random).
     """
 
     data: str
@@ -48,9 +48,9 @@ class Significance:
 
     @property
     def clear(self) -> bool:
-        """Whether the interval leaves zero out, and the variance over seeds is in it.
+        """Whether the interval excludes zero and includes the variance over seeds.
 
-        So one seed is never clear, unless neither system draws anything.
+        So one seed is never clear, unless neither system is random.
         """
         return self.estimate.p < ALPHA and (self.estimate.seeds > 1 or not self.seeded)
 
@@ -66,17 +66,17 @@ def significance(
 ) -> Significance | None:
     """Compare `first` (the paper's own system by default) with `second` on a split.
 
-    None without runs of both with the same vectors and a common seed. `runs` default to the
-    ledger.
+    Returns None unless both have runs with the same vectors and a common seed. `runs` defaults to
+    the ledger.
     """
     systems = shown(room, dataset, first or room.main, second, runs=runs, split=split)
     return between(systems, measure) if systems else None
 
 
 def between(systems: Mapping[str, pd.DataFrame], measure: str = "map") -> Significance | None:
-    """Compare two systems, given by name with the lines of their runs on one split.
+    """Compare two systems, given as name → the lines of its runs on one split.
 
-    None without a common seed.
+    Returns None without a common seed.
     """
     if len(systems) < 2 or any(lines.empty for lines in systems.values()):
         return None
@@ -100,10 +100,10 @@ def between(systems: Mapping[str, pd.DataFrame], measure: str = "map") -> Signif
 
 
 def by_seed(lines: pd.DataFrame, measure: str) -> pd.DataFrame:
-    """Seeds × questions of the runs of a system.
+    """The table of seeds × questions of a system's runs.
 
-    One line, `EVERY`, with their mean where it draws nothing, where a seed is not known, and where
-    the runs have other questions (folds).
+    It has one line, `EVERY`, with their mean, if the system is not random, a seed is not known, or
+    the runs differ in their questions (folds).
     """
     table = pd.DataFrame([values[measure] for values in lines["values"]], lines["seed"])
     draws = "seeded" not in lines or bool(lines["seeded"].iloc[0])
@@ -113,7 +113,7 @@ def by_seed(lines: pd.DataFrame, measure: str) -> pd.DataFrame:
 
 
 def paired(a: pd.DataFrame, b: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame] | None:
-    """Two tables of `by_seed` on their common seeds; None for none, or for other questions."""
+    """Two tables of `by_seed` at their common seeds; None without any, or if questions differ."""
     seeds = common(a, b)
     if not seeds or set(a) != set(b):
         return None
@@ -133,7 +133,7 @@ def at(table: pd.DataFrame, seeds: tuple[int | str, ...]) -> pd.DataFrame:
 
 
 def by_question(lines: pd.DataFrame, measure: str) -> dict[str, float]:
-    """Each question's value, the mean over the runs that have it."""
+    """Each question's value, averaged over the runs that have it."""
     found: dict[str, list[float]] = {}
     for values in lines["values"]:
         for question, value in values[measure].items():
@@ -142,9 +142,9 @@ def by_question(lines: pd.DataFrame, measure: str) -> dict[str, float]:
 
 
 def compared(found: Iterable[Significance | None]) -> pd.DataFrame:
-    """Tests of two systems as a table, one line each; pairs that were not run are left out.
+    """Tests of pairs of systems as a table, one line each; pairs that were not run are left out.
 
-    `difference` of the means, with its 95 % interval and p, over questions and, from two on, seeds.
+    `difference` of means, with 95 % interval and p, over questions and, with two or more, seeds.
     """
     columns = ["systems", "data", "measure", "first", "second", "difference", "low", "high", "p",
                "questions", "seeds"]  # fmt: skip
@@ -156,7 +156,7 @@ def compared(found: Iterable[Significance | None]) -> pd.DataFrame:
     return pd.DataFrame(lines, columns=columns).round(3)
 
 
-# What a paper says of two systems, beside the same comparison in our runs
+# What a paper claims of two systems, next to the same comparison in our runs
 
 CLAIM_COLUMNS = ["claim", "systems", "data", "measure", "paper", "ours", INTERVAL, "p", "seeds",
                  "verdict"]  # fmt: skip
@@ -166,10 +166,10 @@ AGAINST, LEANS_AGAINST = "clearly the other way", "the other way, not clearly"
 
 
 class Claim(NamedTuple):
-    """A paper says, in its text or by its numbers, how `first` and `second` compare.
+    """A paper's claim, in its text or by its numbers, of how `first` and `second` compare.
 
-    `metric` is spelled as in the paper's `published.csv`. Where a number of the two is missing
-    there, the text says that `first` is better.
+    `metric` is spelled as in the paper's `published.csv`. If a number of the two is missing there,
+    the claim is that `first` is better.
     """
 
     text: str
@@ -180,10 +180,10 @@ class Claim(NamedTuple):
 
 
 def judged(room: Room, claims: Iterable[Claim], runs: pd.DataFrame | None = None) -> pd.DataFrame:
-    """One line per claim: the difference of means, the paper's and ours, and a verdict.
+    """One line per claim: the paper's difference of means, ours, and a verdict.
 
     Ours is over the seeds that both systems have, with its 95 % interval and p over questions and
-    seeds: the family “claims”. All cells but the seeds are text. `runs` default to the ledger.
+    seeds (the family “claims”). All cells but the seeds are text. `runs` defaults to the ledger.
     """
     runs = read_runs([room]) if runs is None else runs
     lines = []
@@ -217,7 +217,7 @@ def judge(room: Room, claim: Claim, found: Significance | None) -> list[str | in
 
 
 def verdict(found: Significance | None, paper: float | None = None) -> str:
-    """Which way our runs point, seen from the paper's difference (None: `first` is better)."""
+    """Which way our runs point, relative to the paper's difference (None: `first` is better)."""
     if found is None:
         return NOT_RUN
     ours = found.estimate.difference
@@ -229,7 +229,7 @@ def verdict(found: Significance | None, paper: float | None = None) -> str:
 
 
 def claims_table(frame: pd.DataFrame) -> str:
-    """The claims as Markdown, without columns that say the same in every line."""
+    """The claims as Markdown, without data and measure where they are the same in every line."""
     alike = [c for c in ("data", "measure") if c in frame and frame[c].nunique() == 1]
     return tables.markdown_table(frame.drop(columns=alike) if len(frame) > 1 else frame)
 
@@ -253,16 +253,16 @@ def summary(frame: pd.DataFrame) -> str:
 # Systems × test questions
 
 WIDER_OF_OWN = {"mixed": ("answered", "all"), "answered": ("all",)}
-"""A protocol of a user's own data → those whose test has all of its questions."""
+"""Protocol of a user's own data → the protocols whose test split has all of its questions."""
 
 
 def entries(runs: pd.DataFrame) -> pd.DataFrame:
-    """The lines of runs that are compared, with `system` and `under`, in the papers' order.
+    """The runs that are compared, with columns `system` and `under`, in the papers' order.
 
-    A system is a variant; its vectors or encoder are named where they are not the usual ones, its
-    scale where its data set has both, and its paper where two have a variant of the same name. A
-    run counts on its own target and, cut to their questions, on narrower ones that others were
-    run on: `under` is then the protocol of the run.
+    A system is a variant. Its name includes the vectors or encoder if not the usual ones, the scale
+    if its data set has both, and the paper if two have a variant of that name. A run counts on its
+    own target and, cut to their questions, on narrower targets on which others were run: `under` is
+    then the protocol of the run.
     """
     lines = runs[
         runs["counts"].isin((TABLE, COMPARISON))
@@ -313,7 +313,7 @@ def _on_fewer(lines: pd.DataFrame) -> Iterable[pd.DataFrame]:
 def chosen(
     lines: pd.DataFrame, systems: Collection[str] = (), data: Collection[str] = ()
 ) -> pd.DataFrame:
-    """The `entries` of these systems and data sets (`wikiqa`, or `wikiqa/mixed`); none: all.
+    """The `entries` of these systems and data sets (`wikiqa` or `wikiqa/mixed`); by default, all.
 
     Raises `QaselError` for a name that no run has.
     """
@@ -337,19 +337,19 @@ COSTS = ("seconds", "parameters", "ranked_per_second")
 
 
 def matrix(lines: pd.DataFrame, measure: str = "map") -> pd.DataFrame:
-    """Systems × targets of `entries`: a line per pair that was run, by target and system.
+    """Systems × targets of `entries`: one line per pair that was run, by target and system.
 
-    Known data sets come first, and of each target the best system; `place` has the order in which
-    the systems came. Of a line's runs:
+    Known data sets come first, and within a target the best system; `place` is the order in which
+    the systems came. A line has:
 
-    - `values`: question → value, the mean of the runs that have it; `mean` is over them all;
-    - `by_seed`: the table of that name; `means` of each run, or none where runs have different
-      questions (folds), and `std`, their sample deviation (None for one run);
-    - `seconds` to train, `parameters` and `ranked_per_second`: means of the runs that have any, on
-      the `device` (with its threads) that most runs of the matrix were measured on; the `range`
-      of the seconds;
-    - `compared`: whether it has the questions that most systems have on the target (the larger
-      set, where two have as many). Only such lines are tested against each other.
+    - `values`: question → value, averaged over the runs that have it; `mean`: the mean of these;
+    - `by_seed`: the table of that name; `means`: the mean of each run, or none if runs differ in
+      their questions (folds); `std`: the means' sample standard deviation (None for one run);
+    - `seconds` to train, `parameters` and `ranked_per_second`: means over the runs that have any,
+      on the `device` (with its threads) on which most runs of the matrix were measured; `range`:
+      the least and the most seconds;
+    - `compared`: whether it has the questions that most systems on the target have (in a tie, the
+      larger set). Only such lines are tested against each other.
 
     Raises `QaselError` for a measure that a run lacks.
     """
@@ -380,7 +380,7 @@ def matrix(lines: pd.DataFrame, measure: str = "map") -> pd.DataFrame:
 
 
 def _cell(lines: pd.DataFrame, measure: str) -> dict[str, Any]:
-    """What `matrix` says of the runs of one system on one target."""
+    """The entries of `matrix` for the runs of one system on one target."""
     runs = [values.get(measure) for values in lines["values"]]
     if None in runs:
         known = ", ".join(next(v for v in lines["values"] if measure not in v))
@@ -416,10 +416,10 @@ def systems(cells: pd.DataFrame) -> list[str]:
 
 
 def pairs(column: pd.DataFrame) -> dict[tuple[str, str], Comparison]:
-    """Each pair of systems compared in one target's lines, better first: the family “columns”.
+    """Compare each pair of systems in one target's lines, better first: the family “columns”.
 
-    p is corrected for all of them. Pairs without a common seed are tested by their means over
-    seeds, without the variance of these. Empty for one system, or one question.
+    p is corrected for all pairs. Pairs without a common seed are tested by their means over seeds,
+    without the variance over seeds. Empty for one system or one question.
     """
     family = FAMILIES["columns"]
     runs = column.loc[column["compared"] & ~column.index.isin(family.leave_out), "by_seed"]
@@ -450,9 +450,9 @@ def pairs(column: pd.DataFrame) -> dict[tuple[str, str], Comparison]:
 
 
 def with_tests(cells: pd.DataFrame) -> pd.DataFrame:
-    """A matrix with `wins`, `ties` and `losses`, significant ones, and the systems it `beats`.
+    """A matrix with the numbers of significant `wins` and `losses`, of `ties`, and a list `beats`.
 
-    Missing where a system is not compared with any.
+    `beats` names the systems beaten. The numbers are missing for a system that is not compared.
     """
     tallies = {}
     for target in targets(cells):
@@ -478,13 +478,13 @@ ADJUSTED, CLEAR = "p, adjusted", "clear"
 
 
 def worth(cells: pd.DataFrame, family: Family) -> pd.DataFrame:
-    """The pairs of a family, an idea's system with it and without it, on each data set of both.
+    """Compare the pairs of a family, an idea's system with it and without it, on each target.
 
-    `difference` of the means over the `seeds` that both have, with its 95 % interval (`low`,
-    `high`), and `ADJUSTED` p, corrected for all lines of the frame. `CLEAR` are lines with p below
-    `ALPHA` that have the seeds' variance in it: two seeds or more, or nothing drawn. Left out are
-    pairs that cannot be compared, and targets on which both are runs on a wider one (`under`),
-    where they are compared anyhow.
+    `difference` is that of the means over the `seeds` that both have, with its 95 % interval
+    (`low`, `high`) and the `ADJUSTED` p, corrected for all lines of the frame. `CLEAR` marks lines
+    with p below `ALPHA` and two seeds or more, so that p includes the variance over seeds. Pairs
+    that cannot be compared are left out, and so are targets on which both are runs on a wider one
+    (`under`), as they are compared there.
     """
     lines = []
     comparable = cells[cells["compared"] & (cells["questions"] > 1)]

@@ -1,4 +1,4 @@
-"""Families of tests: what is tested together, and how its p values are corrected, as data."""
+"""Families of tests, as data: what is tested together, and how its p values are corrected."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,12 +16,12 @@ CORRECTIONS = {
     "benjamini-hochberg": (stats.false_discovery_control, "Benjamini-Hochberg"),
     "none": (np.asarray, "not corrected"),
 }
-"""Correction → what adjusts the p values of a family, and its name."""
+"""Correction → the function that adjusts a family's p values, and its name."""
 
 
 @dataclass(frozen=True)
 class Family:
-    """Tests that answer one `question`: the fields are explained in families.yaml."""
+    """Tests that answer one `question`; the fields are explained in families.yaml."""
 
     name: str
     question: str
@@ -40,7 +40,7 @@ class Family:
         return CORRECTIONS[self.correction][0](values) if len(values) else values
 
     def caption(self, tests: int) -> str:
-        """The family and its correction, for the caption of a table of so many tests."""
+        """The family and its correction, for the caption of a table of `tests` tests."""
         return f"Family “{self.name}”: {tests} tests, {CORRECTIONS[self.correction][1]}."
 
 

@@ -1,7 +1,7 @@
 """The ledger: one row per finished run, each in a file of its own.
 
-A row is `data/results/PAPER/SLUG.json`, written aside and renamed: a killed run leaves no half row,
-and any number of runs may write at once.
+A row is `data/results/PAPER/SLUG.json`, written atomically: a killed run leaves no partial row, and
+any number of runs may write at once.
 """
 
 import contextlib
@@ -31,11 +31,11 @@ VERSIONED = (
 class Row:
     """A finished run: what it depended on, what it scored, where and when it ran.
 
-    `scores` and `per_question` map a split ("dev", "test") to measures in 0..1; `history` is one
+    `scores` and `per_question` map a split ("dev", "test") to measures in 0..1; `history` has one
     dict per epoch; `seconds` counts training only; `chosen` are values picked on dev by the run
-    itself, such as C. `parameters` counts the numbers that training set, `ranked_per_second` the
-    candidates of the test split ranked per second, features and all; `data` has the fingerprints
-    of the inputs. These three are None in older rows and for systems that learn nothing.
+    itself, such as C. `parameters` is the number of trained parameters, `ranked_per_second` the
+    candidates of the test split ranked per second, including features; `data` has the fingerprints
+    of the inputs. These three are None in older rows, and `parameters` if nothing is trained.
     """
 
     recipe: dict[str, Any]
@@ -58,16 +58,16 @@ class Row:
     data: str | None = None
 
     def write(self, folder: Path | None = None) -> Path:
-        """Add the row to the ledger (or to another folder), in place of an older one like it."""
+        """Write the row to the ledger (or another folder), replacing an older row of its recipe."""
         path = (folder or results_dir() / self.recipe["paper"]) / f"{self.slug}.json"
-        # A line per field, so that a change of a row reads well in a diff.
+        # One line per field, so that changes read well in a diff.
         lines = (f'"{key}": {json.dumps(x)}' for key, x in dataclasses.asdict(self).items())
         write_whole(path, "{\n" + ",\n".join(lines) + "\n}\n")
         return path
 
     @classmethod
     def read(cls, path: Path) -> "Row":
-        """Read one row, but for fields of a newer version; raises `QaselError` for another file."""
+        """Read a row, ignoring fields of newer versions; raises `QaselError` for any other file."""
         try:
             text = path.read_text(encoding="utf-8")
             values = json.loads(text.replace(", 1 threads)", ", 1 thread)"))  # of older rows
@@ -82,21 +82,21 @@ class Row:
 
 _FIELDS = {field.name for field in dataclasses.fields(Row)}
 _COMMON = {"paper", "variant", "dataset", "protocol", "vectors", "scale", "seed"}
-"""What every recipe has."""
+"""The fields that every recipe has."""
 
 
 def place_of(recipe: Recipe) -> Path:
-    """Where the ledger has a recipe's row, or would have it."""
+    """The path of a recipe's row in the ledger, whether there is one or not."""
     return results_dir() / recipe.paper / f"{recipe.slug}.json"
 
 
 def on_record(recipes: Iterable[Recipe]) -> list[Row]:
-    """The ledger's rows of those recipes that it has one of."""
+    """The ledger's rows of these recipes, for those that have one."""
     return [Row.read(path) for path in map(place_of, recipes) if path.exists()]
 
 
 def read_ledger(paper: str | None = None, folder: Path | None = None) -> list[Row]:
-    """All rows, or those of a paper, in the order of their file names."""
+    """All rows, or those of one paper, in the order of their file names."""
     pattern = f"{paper}/*.json" if paper else "*/*.json"
     return [Row.read(path) for path in sorted((folder or results_dir()).glob(pattern))]
 
@@ -111,10 +111,10 @@ def versions() -> dict[str, str]:
 
 
 def code_revision() -> str:
-    """The commit of the checkout, with `+` when the package differs from it.
+    """The commit of the checkout, with `+` if the package differs from it; "unknown" without git.
 
-    Outside a checkout there is none, whatever repository the package may have been installed in:
-    then it is the package's version.
+    Outside a checkout it is the package's version, whatever repository the package may be installed
+    in.
     """
     if not CHECKOUT:
         return f"version {importlib.metadata.version('qasel')}"

@@ -18,13 +18,13 @@ COLUMNS = [
     "runs", "mean", "std", "low", "high",
     "wins", "ties", "losses", "beats", "seconds", "parameters", "ranked_per_second",
 ]  # fmt: skip
-"""Of the CSV, one line per pair: `under` as in `entries`, measures in 0..1, `std` over runs, empty
-for one and for folds, `low` to `high` the 95 % interval, wins, ties and losses empty where a system
-is not compared, `beats` with `; ` between."""
+"""Columns of the CSV, one line per system and target: `under` as in `entries`, measures in 0..1,
+`std` over runs (empty for one run and for folds), `low` to `high` the 95 % interval; wins, ties and
+losses are empty for a system that is not compared; `beats` is separated by `; `."""
 
 
 def render(cells: pd.DataFrame, format_: str = "md") -> str:
-    """A matrix `with_tests` as `md`, `latex` (booktabs) or `csv`; ends with a newline.
+    """A matrix from `with_tests` as `md`, `latex` (booktabs) or `csv`; ends with a newline.
 
     `md` and `latex` have a table of means with superscripts, one of details per data set, and
     notes. Raises `QaselError` for another format.
@@ -49,7 +49,7 @@ def render(cells: pd.DataFrame, format_: str = "md") -> str:
 
 
 def interval(runs: pd.DataFrame) -> tuple[float, float] | None:
-    """The 95 % interval of a mean, given its `by_seed`; None for one question."""
+    """The 95 % interval of a mean, given its table `by_seed`; None for one question."""
     if runs.shape[1] < 2:
         return None
     found = hierarchical_bootstrap(runs.to_numpy())
@@ -64,7 +64,7 @@ def letters(cells: pd.DataFrame) -> dict[str, str]:
 
 
 def overview(cells: pd.DataFrame) -> pd.DataFrame:
-    """Systems × data sets: means, and superscripts for the systems that each one beats there."""
+    """Systems × data sets: means, with superscripts for the systems that each one beats there."""
     marks = letters(cells)
     means = pd.Series([_marked(cell, marks) for cell in cells.itertuples()], cells.index)
     table = means.unstack("target").loc[systems(cells), targets(cells)]
@@ -101,7 +101,7 @@ READING = (
 
 
 def details(column: pd.DataFrame) -> pd.DataFrame:
-    """The lines of one target as they are printed, best first: intervals, tally, cost."""
+    """The lines of one target as printed, best first: intervals, tally, cost."""
     lines = []
     for cell in column.itertuples():
         ends = interval(cell.by_seed)
@@ -123,9 +123,9 @@ def details(column: pd.DataFrame) -> pd.DataFrame:
 
 
 def worth_its_cost(column: pd.DataFrame) -> pd.DataFrame:
-    """Of each system of one target, best first, the cheaper ones that it is clearly better than.
+    """For each system of one target, best first, the cheaper ones that it is clearly better than.
 
-    The column is one of `with_tests`; `cheaper` counts those that took less time to train.
+    `column` has the target's lines of `with_tests`; `cheaper` counts the systems that train faster.
     """
     lines = []
     for system, cell in column[column["compared"] & column["seconds"].notna()].iterrows():
@@ -151,7 +151,7 @@ def _number(value: float) -> str:
 
 
 def counted(cells: pd.DataFrame, target: str) -> str:
-    """A target with the numbers of its questions and systems."""
+    """A target's name, with its numbers of questions and systems."""
     column = cells.loc[target]
     asked, ran = column.loc[column["compared"], "questions"].iloc[0], len(column)
     questions, systems = ("" if number == 1 else "s" for number in (asked, ran))

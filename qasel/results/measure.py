@@ -1,4 +1,4 @@
-"""Measure a recipe: train, look at the test split once, write the ledger's row."""
+"""Measure a recipe: train, evaluate on the test split once, write the ledger's row."""
 
 import datetime
 import hashlib
@@ -39,11 +39,11 @@ def measure(
     *,
     ledger: bool = True,
 ) -> Row:
-    """The row of a recipe, from `out/SLUG` if it was finished there, else by running it.
+    """The row of a recipe: from `out/SLUG` if it was finished there, else from a new run.
 
-    `out/SLUG` gets the checkpoint while training (a killed run goes on from it), then the model,
-    the TREC runs of all splits but train, and the row, which the ledger gets too unless `ledger`
-    says that the caller adds it. Raises `QaselError` where the finished run of `out/SLUG` is of
+    `out/SLUG` gets the checkpoint while training (from which a killed run resumes), then the model,
+    the TREC runs of all splits but train, and the row. The ledger gets the row too, unless `ledger`
+    is False and the caller adds it. Raises `QaselError` if the finished run in `out/SLUG` is of
     other data or word vectors: a user's own files may have changed since.
     """
     folder = out / recipe.slug
@@ -59,7 +59,7 @@ def measure(
         return row
     revision = code_revision()
     dataset, vectors = inputs(recipe, data_dir)
-    # Before the hours of training, and after all that may be wrong with the input.
+    # After all checks of the input, and before hours of training.
     require_writable(folder)
     if ledger:
         require_writable(results_dir() / recipe.paper, "QASEL_RESULTS")
@@ -109,9 +109,9 @@ def measure(
 
 
 def held(recipe: Recipe, data_dir: FilePath | None = None) -> bool:
-    """Whether the ledger has a row of the recipe, and of what a user's own files hold now.
+    """Whether the ledger has a row of the recipe, made from what a user's own files hold now.
 
-    They may have changed since, and others may have the same name.
+    They may have changed since, and other files may have the same name.
     """
     place = place_of(recipe)
     return place.exists() and _is_current(Row.read(place), recipe, data_dir)
@@ -125,13 +125,13 @@ def _is_current(row: Row, recipe: Recipe, data_dir: FilePath | None) -> bool:
 
 
 def beside(dataset: Dataset) -> dict[str, Any]:
-    """What a data set gives to training beyond its splits: auxiliary tasks, articles."""
+    """What a data set passes to `fit` besides its splits: auxiliary tasks, articles."""
     given = {"tasks": dataset.tasks, "articles": dataset.articles}
     return {name: value for name, value in given.items() if value}
 
 
 def by_name(recipe: Recipe) -> bool:
-    """Whether names alone say what is read, and none of it are a user's own files."""
+    """Whether names alone identify all inputs, with none of a user's own files among them."""
     corpus, encoder = (getattr(recipe, name, "") for name in ("corpus", "encoder"))
     return (
         recipe.dataset in COLLECTIONS
@@ -142,7 +142,7 @@ def by_name(recipe: Recipe) -> bool:
 
 
 def inputs(recipe: Recipe, data_dir: FilePath | None = None) -> tuple[Dataset, Vectors]:
-    """What a run reads; raises `QaselError` for candidates without a label."""
+    """Load the data and vectors of a run; raises `QaselError` for candidates without a label."""
     dataset = recipe.load(data_dir)
     dataset.require_labels()
     return dataset, vectors_for(recipe, dataset, data_dir)
@@ -151,9 +151,9 @@ def inputs(recipe: Recipe, data_dir: FilePath | None = None) -> tuple[Dataset, V
 def fingerprint(
     recipe: Recipe, dataset: Dataset, vectors: Vectors, data_dir: FilePath | None = None
 ) -> str:
-    """What a run reads, in a few digits each: data, word vectors, articles, an encoder's folder.
+    """The fingerprints of a run's inputs: data, word vectors, articles, an encoder's folder.
 
-    Of a folder of one's own all that it holds counts, whatever a protocol or a fold takes of it.
+    A user's own data folder counts as a whole, whatever part of it a protocol or a fold takes.
     """
     named = recipe.dataset in COLLECTIONS
     parts = [(dataset if named else load_dataset(recipe.dataset, "all", data_dir)).fingerprint]
@@ -168,25 +168,25 @@ def fingerprint(
 
 
 def timed_run(ranker: Ranker, split: Split) -> tuple[Run, float]:
-    """The run of a split, and how many candidates were ranked a second."""
+    """Rank a split; returns the run, and the number of candidates ranked per second."""
     started = time.perf_counter()
     run = ranker.rank(split)
     return run, round(split.pairs / (time.perf_counter() - started), 1)
 
 
 DIGITS = 6
-"""Decimals kept of what a row has hundreds of; its means are kept in full."""
+"""Decimals kept of values that a row has hundreds of; its means are kept in full."""
 
 
 def _rounded(values: Any) -> Any:
-    """Dicts and lists of numbers, each fraction rounded to `DIGITS`."""
+    """Dicts and lists of numbers, each fraction rounded to `DIGITS` decimals."""
     return json.loads(json.dumps(values), parse_float=lambda text: round(float(text), DIGITS))
 
 
 def vectors_for(recipe: Recipe, dataset: Dataset, data_dir: FilePath | None = None) -> Vectors:
-    """The recipe's word vectors, cut to the words of the data set; none if it names none.
+    """The recipe's word vectors, restricted to the words of the data set; empty if it names none.
 
-    With `CONTEXTS`, words that have none get theirs from the training texts.
+    With `CONTEXTS`, words without a vector get one from the training texts.
     """
     if not recipe.vectors:
         return Vectors.empty("")

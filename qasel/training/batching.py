@@ -1,6 +1,6 @@
 """Whole candidate lists on the device, as integers, cut into tiles of similar lengths.
 
-A batch is whole questions; its pairs are sorted by length and cut into tiles, each padded to its
+A batch holds whole questions. Its pairs are sorted by length and cut into tiles, each padded to its
 own longest sentence. A question is encoded once per tile, not once per pair.
 """
 
@@ -17,7 +17,7 @@ from qasel.text import PADDING, Vocabulary
 from qasel.text.encoders import ContextualVectors, Encoder, Pieces, span
 
 TILE_PAIRS = {"cpu": 64, "cuda": 512}
-"""Pairs a tile: small ones pad less, large ones keep a GPU busy."""
+"""Pairs per tile: small tiles have less padding, large ones keep a GPU busy."""
 
 
 Numbering = Vocabulary | ContextualVectors
@@ -39,7 +39,7 @@ class Sentences:
 
     @classmethod
     def of(cls, rows: list[list[int]], device: torch.device) -> "Sentences":
-        """Rows of numbers, none of them empty."""
+        """Sentences from rows of numbers, none of them empty."""
         length = torch.tensor([len(row) for row in rows])
         tokens = torch.tensor([number for row in rows for number in row])
         start = length.cumsum(0) - length
@@ -85,11 +85,11 @@ def _inside(numbers: Tensor, length: Tensor) -> Tensor:
 
 @dataclass(frozen=True)
 class Batch:
-    """Whole lists of candidates.
+    """A batch of whole candidate lists.
 
-    `labels` and `mask` are `[questions, candidates]`; `slot` `[pairs]` says where in them
-    (flattened) the pairs of the tiles belong, `index` `[questions]` are the questions' numbers in
-    the split. Tiles are `Tile`s or `PairTile`s. `vectors` `[numbers, size]` are the split's own.
+    `labels` and `mask` are `[questions, candidates]`; `slot` `[pairs]` is where in them (flattened)
+    the tiles' pairs belong; `index` `[questions]` has the questions' numbers in the split. Tiles
+    are `Tile`s or `PairTile`s. `vectors` `[numbers, size]` are the split's own, if it has any.
     """
 
     index: Tensor
@@ -100,7 +100,7 @@ class Batch:
     vectors: Tensor | None = None
 
     def as_lists(self, pairs: Tensor) -> Tensor:
-        """Values of the pairs `[pairs, …]`, in tile order → `[questions, candidates, …]`."""
+        """Arrange pairs' values `[pairs, …]`, in tile order, as `[questions, candidates, …]`."""
         flat = pairs.new_zeros(self.mask.numel(), *pairs.shape[1:])
         return flat.index_copy(0, self.slot, pairs).reshape(*self.mask.shape, *pairs.shape[1:])
 
@@ -108,8 +108,8 @@ class Batch:
 class EncodedSplit:
     """A split as integers on a device; makes `Batch`es.
 
-    The integers are those of `vocabulary`, or rows of `vectors` `[numbers, size]` (row 0 is
-    padding) that come with the split, for words whose vectors depend on their context.
+    The integers are those of `vocabulary`. For vectors that depend on the context, they are rows of
+    `vectors` `[numbers, size]` (row 0 is padding), which come with the split.
     """
 
     tile_pairs: ClassVar[dict[str, int]] = TILE_PAIRS
@@ -123,7 +123,7 @@ class EncodedSplit:
         self._encode([q.text for q in split], [c.text for c in candidates], vocabulary)
         self.count = torch.tensor([len(q.candidates) for q in split], device=device)
         self.first = self.count.cumsum(0) - self.count
-        # Unknown labels count as 0: they are never read when only ranking.
+        # Unknown labels count as 0: ranking never reads them.
         labels = [float(candidate.label or 0) for candidate in candidates]
         self.labels = torch.tensor(labels, device=device)
 
@@ -136,15 +136,15 @@ class EncodedSplit:
 
     @cached_property
     def sizes(self) -> Tensor:
-        """By which pairs share a tile, `[all pairs]`: the answers' lengths."""
+        """The sizes by which pairs are put into tiles, `[all pairs]`: the answers' lengths."""
         return self.answers.length
 
     def batches(
         self, size: int, shuffle: torch.Generator | None = None, pairs: int | None = None
     ) -> Iterator[Batch]:
-        """Batches of `size` questions, in file order or shuffled by a (CPU) generator.
+        """Yield batches of `size` questions, in file order or shuffled by a (CPU) generator.
 
-        One with more than so many `pairs` is parted into batches that have fewer, or one question.
+        A batch of more than `pairs` pairs is split into parts with no more, or one question each.
         """
         count = len(self)
         order = torch.randperm(count, generator=shuffle) if shuffle else torch.arange(count)
@@ -192,8 +192,8 @@ class EncodedSplit:
 class PairTile:
     """Some pairs of a batch as a transformer reads them: `pairs` `[pairs, n]`.
 
-    A pair's candidate has `candidate_length` `[pairs]` pieces from `candidate_start` on. `question`
-    `[questions, m]` are the questions read alone; pair i belongs to row `question_of[i]`.
+    A pair's candidate is the `candidate_length` `[pairs]` pieces from `candidate_start` `[pairs]`
+    on. `question` `[questions, m]` are the questions alone; pair i belongs to row `question_of[i]`.
     """
 
     pairs: Pieces
@@ -204,9 +204,9 @@ class PairTile:
 
 
 class PairedSplit(EncodedSplit):
-    """A split whose tiles (`PairTile`) hold pairs of about one length, read by an encoder.
+    """A split whose tiles (`PairTile`) hold pairs of similar length, tokenised for an encoder.
 
-    Tiles are small, as a transformer computes at padding too (docs/notes/yardsticks.md). A pair is
+    Tiles are small, as a transformer also computes at padding (docs/notes/yardsticks.md). A pair is
     cut to `longest` pieces, see `Encoder.pieces`.
     """
 
@@ -234,7 +234,7 @@ class PairedSplit(EncodedSplit):
 
     @cached_property
     def sizes(self) -> Tensor:
-        """Pieces of each pair, `[all pairs]`."""
+        """Number of pieces of each pair, `[all pairs]`."""
         return self.pairs.length
 
     def _tile(self, questions: Tensor, question_of: Tensor, pairs: Tensor) -> PairTile:

@@ -9,12 +9,12 @@ from qasel.errors import QaselError
 
 DEVICES = ("auto", "cpu", "cuda")
 
-# CUDA's matrix products repeat only with a fixed workspace, which is chosen at the first of them.
+# CUDA's matrix products are repeatable only with a fixed workspace, set before the first one.
 os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
 
 
 def resolve_device(name: str) -> torch.device:
-    """`auto` is CUDA where there is one; raises `QaselError` for `cuda` without one."""
+    """The named device (`auto`: CUDA if available); raises `QaselError` if unknown or absent."""
     if name not in DEVICES:
         raise QaselError(f"unknown device {name!r}; known: {', '.join(DEVICES)}")
     if name == "cuda" and not torch.cuda.is_available():
@@ -25,7 +25,7 @@ def resolve_device(name: str) -> torch.device:
 
 
 def describe_device(device: torch.device, precision: str = "float32") -> str:
-    """The device in words, for the ledger, with the `precision` of products on a CPU."""
+    """The device in words, for the ledger; for a CPU, with the `precision` of matrix products."""
     if device.type == "cuda":
         return torch.cuda.get_device_name(device)
     threads = torch.get_num_threads()
@@ -34,19 +34,19 @@ def describe_device(device: torch.device, precision: str = "float32") -> str:
 
 
 def seed_all(*parts: int) -> None:
-    """Seed PyTorch from several integers, and ask for repeatable kernels.
+    """Seed PyTorch with several integers, and ask for deterministic kernels.
 
-    Seeded by (seed, epoch), a killed run resumes bit for bit without saved generator states.
+    Seeding by (seed, epoch) lets a killed run resume bit for bit without saved generator states.
     """
     torch.use_deterministic_algorithms(True, warn_only=True)
-    # Nothing here reads memory before writing it; filling it all the same takes time.
+    # No code here reads memory before writing it, and filling it takes time.
     torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined]
     torch.manual_seed(joined(*parts))
 
 
 def joined(*parts: int) -> int:
-    """One seed of several integers."""
+    """Combine several integers into one seed."""
     seed = 0
     for part in parts:
         seed = seed * 1_000_003 + part
-    return seed % 2**63  # what PyTorch takes
+    return seed % 2**63  # the range that PyTorch takes

@@ -1,17 +1,17 @@
-"""Loss-augmented inference for AP: the ranking of a list that violates it most, and the hinge.
+"""Loss-augmented inference for AP: the most violating ranking of a list, and the hinge loss.
 
-Objective of a ranking r of N candidates, P of them positive, with scores s and
-position weights v that do not increase (v_1 ≥ … ≥ v_N ≥ 0):
+The objective of a ranking r of N candidates, P of them positive, with scores s and non-increasing
+position weights v (v_1 ≥ … ≥ v_N ≥ 0), is
 
     sum_j v_j s[r_j]  +  C · (1 − AP(r))
 
-Swapping two positives, or two negatives, leaves AP as it is, so the best ranking has either kind in
-order of score: it is an interleaving of two sorted stacks. The p-th positive, at rank j, costs
-(j − p) / (j P) of AP, whatever stands elsewhere. So the best interleaving is a longest path over
+Swapping two positives, or two negatives, does not change AP, so the best ranking has each kind in
+order of score: it interleaves two sorted stacks. The p-th positive, at rank j, costs
+(j − p) / (j P) of AP, wherever the others are. So the best interleaving is a longest path over
 (positives placed, negatives placed): exact in O(P (N − P)) time, where Haponchyk and Moschitti
 (2019, section 4.2) try all binomial(N, P) interleavings, or search greedily.
 
-Of equally good rankings the one with the positives lower is taken. A list of one kind has no AP to
+Of equally good rankings, the one with the positives lower is taken. A list of one kind has no AP to
 lose: it is sorted by score.
 """
 
@@ -33,7 +33,7 @@ def harmonic(size):  # pragma: no cover
 
 @njit(cache=True)
 def stacks(scores, positive):  # pragma: no cover
-    """Numbers of the positives, then of the negatives, each by falling score, `[N]`; and P."""
+    """Indices of the positives, then of the negatives, each by decreasing score, `[N]`; and P."""
     order = np.argsort(-scores, kind="mergesort")
     relevant = positive[order]
     return np.concatenate((order[relevant], order[~relevant])), relevant.sum()
@@ -51,15 +51,15 @@ def ap_loss_of(ranking, positive):  # pragma: no cover
 
 
 # A search takes `scores` and `weights` (float `[N]`), `positive` (bool `[N]`) and `scale` (C ≥ 0).
-# It returns the ranking (numbers of the candidates, `[N]`, best first) and its objective.
+# It returns the ranking (candidate indices, `[N]`, best first) and its objective.
 
 
 @njit(cache=True)
 def grid(scores, order, count, weights, scale):  # pragma: no cover
     """The dynamic programme: best objective of every state, `[P + 1, N − P + 1]`.
 
-    State (p, n) has the p best positives and the n best negatives on the first p + n ranks.
-    `order` and `count` are those of `stacks`. Also returns whether the last of them is a positive.
+    State (p, n) has the p best positives and the n best negatives on the first p + n ranks. `order`
+    and `count` are those of `stacks`. Also returns whether each state ends with a positive.
     """
     shape = (count + 1, len(order) - count + 1)
     best, ends_positive = np.zeros(shape), np.zeros(shape, np.bool_)
@@ -97,8 +97,8 @@ def exact_search(scores, positive, weights, scale):  # pragma: no cover
 def greedy_search(scores, positive, weights, scale):  # pragma: no cover
     """The paper's search (equations 6 and 7), from the last rank up.
 
-    At each rank the lowest positive and the lowest negative left compete; the one worth less there
-    is placed: v_j times the score, for a negative plus C times the loss of the positives below it.
+    At each rank j, of the lowest positive and the lowest negative left, the one worth less is
+    placed. It is worth v_j times its score; a negative also C times the loss of positives below it.
     """
     order, count = stacks(scores, positive)
     ranking = np.empty_like(order)
@@ -133,13 +133,13 @@ def most_violating(
 ) -> tuple[np.ndarray, float]:
     """The ranking of a list that maximises `sum_j v_j s[r_j] + C (1 − AP(r))`, and that maximum.
 
-    `scores` and `labels` (1: relevant) are `[N]`; `weights` are the v, `[N]`, at least 0 and
-    not increasing, 1 / j by default. The ranking holds the candidates' numbers, best first.
+    `scores` and `labels` (1: relevant) are `[N]`; `weights` are the position weights v, `[N]`, at
+    least 0 and not increasing, by default 1 / j. The ranking has candidate indices, best first.
     `exact` is a dynamic programme, O(P (N − P)); `greedy` is the paper's bottom-up search,
     O(N log N), which may miss the maximum.
 
-    Raises `QaselError` for scores that are not finite, labels that are not 0 or 1, lengths
-    that differ, weights that rise or are negative, a negative C or an unknown method.
+    Raises `QaselError` for scores that are not finite, labels that are not 0 or 1, lengths that
+    differ, weights that increase or are negative, a negative C or an unknown method.
     """
     s, y = np.asarray(scores, dtype=np.float64), np.asarray(labels)
     if s.ndim != 1 or y.shape != s.shape:
@@ -169,9 +169,9 @@ SEARCHES = {"none": NONE, "greedy": GREEDY, "exact": EXACT, "pairs": PAIRS}
 
 @njit(cache=True)
 def ranking_of(scores, positive, scale, search):  # pragma: no cover
-    """The ranking `[N]` of a list that one of the searches finds, with harmonic weights.
+    """The ranking `[N]` of a list that a search finds, with harmonic weights.
 
-    NONE is the model's own; CORRECT the correct ranking that it likes best (equation 3).
+    NONE gives the model's own ranking; CORRECT the correct one that it scores best (equation 3).
     """
     if search == CORRECT:
         return stacks(scores, positive)[0]
@@ -183,12 +183,12 @@ def ranking_of(scores, positive, scale, search):  # pragma: no cover
 
 @njit(cache=True, parallel=True)
 def position_weights(scores, positive, first, search, top):  # pragma: no cover
-    """The weight of each candidate's position in the ranking that a search (C = 1) finds, `[T]`,
-    and 1 − AP of the rankings, `[Q]`.
+    """Position weights of the candidates in the rankings that a search (C = 1) finds, and 1 − AP.
 
-    Q lists with T candidates lie one after the other: `scores` and `positive` are `[T]`, `first`
-    `[Q + 1]` is where lists begin (and the last ends). With `top`, only the first P positions have
-    a weight (P: positives of the list), to keep both kinds in balance (section 4.1).
+    The weights are `[T]`, the 1 − AP of the rankings `[Q]`. Q lists with T candidates lie one after
+    the other: `scores` and `positive` are `[T]`, `first` `[Q + 1]` is where lists begin (and the
+    last ends). With `top`, only the first P positions have a weight (P: positives of the list), to
+    keep both kinds in balance (section 4.1).
     """
     weights = np.zeros(len(scores))
     losses = np.zeros(len(first) - 1)
@@ -206,11 +206,10 @@ def position_weights(scores, positive, first, search, top):  # pragma: no cover
 def structured_hinge(
     scores: np.ndarray, positive: np.ndarray, first: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Objective of the most violating ranking less that of the best correct one, `[Q]`, and its
-    gradient with respect to the scores, `[T]`.
+    """Structured hinge loss of each list, `[Q]`, and its gradient with respect to scores, `[T]`.
 
-    The structured hinge loss that bounds 1 − AP from above, with C = 1 and harmonic weights.
-    Arguments as in `position_weights`.
+    The loss is the objective of the most violating ranking minus that of the best correct one, with
+    C = 1 and harmonic weights; it bounds 1 − AP from above. Arguments as in `position_weights`.
     """
     take_torchs_threads()
     violating, losses = position_weights(scores, positive, first, EXACT, False)

@@ -1,4 +1,4 @@
-"""Ranking losses over padded lists `[questions, candidates]`, and networks with several of them.
+"""Ranking losses over padded lists `[questions, candidates]`, and networks that combine several.
 
 The point, pair and list losses are those of Gao et al. 2020. All return a mean over the questions
 of the batch. `labels` are 0 or 1 (0 at padding), `mask` is true where there is a candidate.
@@ -19,7 +19,7 @@ from qasel.training.loss_augmented import structured_hinge
 def point_loss(scores: Tensor, labels: Tensor, mask: Tensor, **_: Any) -> Tensor:
     """Cross entropy of each candidate's label, averaged over its list (equation 6).
 
-    `scores` are log odds: the difference of the two classes' scores is all that a softmax reads.
+    `scores` are logits: a softmax over two classes depends only on the difference of their scores.
     """
     loss = F.binary_cross_entropy_with_logits(scores, labels, reduction="none")
     return ((loss * mask).sum(1) / mask.sum(1)).mean()
@@ -31,8 +31,8 @@ def pair_loss(
     """Hinge loss of positive against negative candidates (equation 8).
 
     `pairs="all"`: every positive against every negative, scores squashed by a sigmoid (the paper's
-    choice on WikiQA). `pairs="hardest"`: every positive against the negative with the highest
-    score (on TREC-QA). A list without both kinds has no pairs and adds 0.
+    choice on WikiQA). `pairs="hardest"`: every positive against the negative with the highest score
+    (its choice on TREC-QA). A list without both kinds has no pairs and adds 0.
     """
     positive = mask & (labels > 0.5)
     negative = mask & (labels <= 0.5)
@@ -54,7 +54,7 @@ def list_loss(
 ) -> Tensor:
     """KL(Y || p) of the normalised labels Y and the softmax p of the scores (equation 9).
 
-    The printed order KL(p || Y) is infinite wherever a label is 0. `mean="list"` divides each
+    The paper prints KL(p || Y), which is infinite wherever a label is 0. `mean="list"` divides each
     list's KL by its own length, as printed; `mean="batch"` by the mean length in the batch, so that
     all lists count alike; `mean="none"` does not divide. A list without a positive adds 0.
     """
@@ -70,31 +70,31 @@ def list_loss(
 
 
 def ap_loss(scores: Tensor, labels: Tensor, mask: Tensor, **_: Any) -> Tensor:
-    """Structured hinge loss of 1 − AP, the most violating ranking found exactly.
+    """Structured hinge loss of 1 − AP, with the most violating ranking found exactly.
 
     Equation 4 of Haponchyk and Moschitti (position weights 1 / j, C = 1) with a network's scores,
-    which they name as future work. A list without both kinds adds 0.
+    which they leave to future work. A list without both kinds adds 0.
     """
     real = scores[mask]
     counts = mask.sum(1)
     first = torch.cat([counts.new_zeros(1), counts.cumsum(0)])
     parts = (real.detach().double(), labels[mask] > 0.5, first)
     values, gradient = structured_hinge(*(part.cpu().numpy() for part in parts))
-    # A function with this value and this gradient: the rankings are constants to autograd.
+    # Has this value and this gradient: the rankings are constants to autograd.
     moved = (real * torch.from_numpy(gradient).to(real)).sum()
     total = moved - moved.detach() + float(values.sum())
     return total / len(scores)
 
 
 NDCG_AT = 10
-"""Rank up to which `ndcg_loss` counts: that of the shared tasks."""
+"""Cutoff rank of `ndcg_loss`, as in the shared tasks."""
 
 
 def ndcg_loss(scores: Tensor, labels: Tensor, mask: Tensor, k: int = NDCG_AT, **_: Any) -> Tensor:
-    """LambdaLoss with LambdaRank's weights (Wang et al. 2018): pairs by what a swap does to NDCG@k.
+    """LambdaLoss with LambdaRank's weights (Wang et al. 2018): pairs by the change in NDCG@k.
 
-    Among the k best, a pair in which only the first is relevant costs log₂(1 + exp(s₂ − s₁)), times
-    the change of NDCG@k if the two changed places. A list without both kinds adds 0.
+    Among the k best, each pair of which only the first is relevant costs log₂(1 + exp(s₂ − s₁)),
+    times the change in NDCG@k if the two swapped places. A list without both kinds adds 0.
     """
     ranked, relevant, pairs = _ranked_pairs(scores, labels, mask)
     place = torch.arange(relevant.shape[1], device=scores.device)
@@ -106,10 +106,10 @@ def ndcg_loss(scores: Tensor, labels: Tensor, mask: Tensor, k: int = NDCG_AT, **
 
 
 def lambda_ap_loss(scores: Tensor, labels: Tensor, mask: Tensor, **_: Any) -> Tensor:
-    """As `ndcg_loss`, with the change of average precision for that of NDCG@k."""
+    """As `ndcg_loss`, but with the change in average precision, and without a cutoff."""
     ranked, relevant, pairs = _ranked_pairs(scores, labels, mask)
     rank = torch.arange(1, relevant.shape[1] + 1, device=scores.device)
-    above = relevant.cumsum(1)  # relevant ones up to a rank
+    above = relevant.cumsum(1)  # number of relevant ones up to each rank
     precision, passed = above / rank, (relevant / rank).cumsum(1)
     first, second = precision[:, :, None], precision[:, None, :]
     # Down: the relevant one's precision is that of its new rank, and those it passes lose one.
@@ -121,7 +121,7 @@ def lambda_ap_loss(scores: Tensor, labels: Tensor, mask: Tensor, **_: Any) -> Te
 
 
 def _ranked_pairs(scores: Tensor, labels: Tensor, mask: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """Scores and labels, best first, padding last; and where row is relevant and column is not."""
+    """Scores and labels, best first, padding last; and a mask of (relevant, non-relevant) pairs."""
     seen = scores.detach().masked_fill(~mask, -torch.inf)
     order = seen.argsort(dim=1, descending=True, stable=True)
     ranked, relevant, real = (x.gather(1, order) for x in (scores, labels, mask))
@@ -130,7 +130,7 @@ def _ranked_pairs(scores: Tensor, labels: Tensor, mask: Tensor) -> tuple[Tensor,
 
 
 def _weighted_pairs(ranked: Tensor, weight: Tensor, pairs: Tensor) -> Tensor:
-    """Logistic loss in bits of pairs `[questions, candidates, candidates]`: a sum per question."""
+    """Logistic loss in bits of pairs `[questions, candidates, candidates]`: mean sum per list."""
     cost = F.softplus(ranked[:, None, :] - ranked[:, :, None]) / math.log(2)
     return (cost * weight * pairs).sum((1, 2)).mean()
 
@@ -145,8 +145,9 @@ LEVELS = ("point", "pair", "list")
 
 @dataclass(frozen=True)
 class Head:
-    """A ranking level: its `name`, the `loss` that trains it, and the heads it `reads`, whose
-    features its enhanced ones put before its own (Gao et al. 2020, equations 11-15).
+    """A ranking level: its `name`, the `loss` that trains it, and the heads that it `reads`.
+
+    Their features precede its own in its enhanced features (Gao et al. 2020, equations 11-15).
     """
 
     name: str
@@ -162,7 +163,7 @@ class Scheme:
     ranks: str
 
     def sources(self, name: str) -> tuple[str, ...]:
-        """The heads whose features make up r̂ of head `name`, its own last."""
+        """The heads whose features make up head `name`'s enhanced features r̂, its own last."""
         head = next(head for head in self.heads if head.name == name)
         read = [source for other in head.reads for source in self.sources(other)]
         return (*read, name)
@@ -183,9 +184,9 @@ def joint_loss(
     weights: Mapping[str, float],
     **how: Any,
 ) -> dict[str, Tensor]:
-    """The loss of each head by its name, and as "loss" their weighted sum (equation 10).
+    """The loss of each head by name, and their weighted sum as "loss" (equation 10).
 
-    A head without a weight has weight 1; `how` are the settings that losses read.
+    A head without a weight has weight 1; `how` are the settings that the losses read.
     """
     parts = {head.name: LOSSES[head.loss](scores[head.name], labels, mask, **how) for head in heads}
     first, *others = (weights.get(name, 1.0) * part for name, part in parts.items())

@@ -1,4 +1,4 @@
-"""Rankers made from a recipe: what they share, baselines, and networks that score whole lists."""
+"""Rankers made from a recipe: their base class, baselines, and networks that score whole lists."""
 
 import hashlib
 from abc import ABC, abstractmethod
@@ -26,36 +26,36 @@ from qasel.training.trainer import Keep, OnEpoch, Schedule, TrainingData, forget
 
 MODEL = "model.safetensors"
 RANK_BATCH, RANK_PAIRS = 60, 6_000
-"""Questions a batch when only ranking, and pairs where lists are long (a list is never cut)."""
+"""Questions per batch when only ranking, and pairs if lists are long (a list is never cut)."""
 
 
 class RecipeRanker(ABC):
-    """A ranker of a paper's room: made from a recipe, word vectors and a device, and saved so."""
+    """Base class of the papers' rankers, made from a recipe, word vectors and a device."""
 
     recipe_type: type[Recipe]
-    recipe: Any  # of that type
+    recipe: Any  # of type `recipe_type`
 
     def __init__(self, recipe: Recipe, vectors: Vectors, device: torch.device | str) -> None:
         self.recipe, self.vectors, self.device = recipe, vectors, torch.device(device)
 
     @abstractmethod
     def state(self) -> tuple[dict[str, Tensor], dict[str, Any]]:
-        """All that `rank` needs beside the recipe: tensors, and values that JSON can hold."""
+        """All that `rank` needs besides the recipe: tensors, and values that JSON can hold."""
 
     @abstractmethod
     def restore(self, tensors: dict[str, Tensor], values: dict[str, Any]) -> None:
-        """Take what `state` gave."""
+        """Restore what `state` returned."""
 
     def save(self, folder: Path) -> None:
-        """Write recipe and model into a folder; nothing is pickled."""
+        """Save recipe and model to a folder; nothing is pickled."""
         tensors, values = self.state()
-        # The model last: a folder with one is taken for whole.
+        # The model last: a folder that has one counts as complete.
         write_recipe(folder, self.recipe)
         checkpoint.save(Path(folder) / MODEL, tensors, {"recipe": self.recipe.as_dict(), **values})
 
     @classmethod
     def load(cls, folder: Path, vectors: Vectors, device: torch.device | str) -> Self:
-        """Read what `save` wrote, with `vectors` for unseen words; `QaselError` if it cannot be."""
+        """Load what `save` wrote; `vectors` serve unseen words. Raises `QaselError` on failure."""
         tensors, values = checkpoint.load(Path(folder) / MODEL)
         with of_this_version(folder):
             ranker = cls(recipe_from(values["recipe"], cls.recipe_type), vectors, device)
@@ -64,7 +64,7 @@ class RecipeRanker(ABC):
 
 
 class Reference:
-    """The recipe's `baseline`, one of `qasel.rankers`; vectors and device are not used."""
+    """The recipe's `baseline`, a ranker of `qasel.rankers`; vectors and device are not used."""
 
     recipe_type: type[Recipe]
 
@@ -73,7 +73,7 @@ class Reference:
         self.ranker = kind(recipe.seed) if kind is RandomRanker else kind()
 
     def fit(self, train_split: Split, dev_split: Split, folder: Path | None = None) -> History:
-        """Learn word counts where the baseline has such; labels are not looked at."""
+        """Learn word counts, if the baseline needs any; labels are not used."""
         return self.ranker.fit(train_split, dev_split)
 
     def rank(self, split: Split) -> Run:
@@ -81,46 +81,47 @@ class Reference:
         return self.ranker.rank(split)
 
     def save(self, folder: Path) -> None:
-        """Write the recipe and what was learnt to a folder."""
+        """Save the recipe and what was learnt to a folder."""
         write_recipe(folder, self.recipe)
         self.ranker.save(folder)
 
     @classmethod
     def load(cls, folder: Path, vectors: Vectors, device: torch.device | str) -> Self:
-        """Read what `save` wrote."""
+        """Load what `save` wrote."""
         found = cls(recipe_from(read_recipe(folder), cls.recipe_type), vectors, device)
         found.ranker = type(found.ranker).load(folder)
         return found
 
 
 def by_variant(kind_of: Callable[[str], Any]) -> tuple[Callable[..., Any], Callable[..., Any]]:
-    """A room's `ranker(recipe, vectors, device)` and `load(folder, vectors, device)`, by the class
-    `kind_of` a variant.
+    """Make a room's `ranker(recipe, vectors, device)` and `load(folder, vectors, device)`.
+
+    `kind_of` returns the class of a variant.
     """
 
     def ranker(recipe: Recipe, *inputs: Any) -> Any:
-        """The ranker of a recipe, untrained."""
+        """An untrained ranker for a recipe."""
         return kind_of(recipe.variant)(recipe, *inputs)
 
     def load(folder: Path, *inputs: Any) -> Any:
-        """A ranker that was saved in a folder."""
+        """Load the ranker saved in a folder."""
         return kind_of(read_recipe(folder)["variant"]).load(folder, *inputs)
 
     return ranker, load
 
 
 class NeuralRanker(RecipeRanker):
-    """A network that scores whole lists.
+    """Base class of rankers with a network that scores whole lists.
 
-    Subclasses say what the network is (`build`), what it minimises (`losses`), how it scores
-    (`scores`) and for how long it learns (`schedule`). The network keeps its word vectors in a
-    parameter `vectors` `[words, size]`, row 0 for padding. If the recipe names an `encoder`, texts
-    are its pieces instead, read in pairs (`PairedSplit`), and `vectors` is empty; if the encoder
-    is `frozen`, it is no part of the network: its vectors of the pieces come with the batches.
+    Subclasses define the network (`build`), what it minimises (`losses`), how it scores (`scores`)
+    and how long it trains (`schedule`). The network keeps its word vectors in a parameter `vectors`
+    `[words, size]`, row 0 for padding. If the recipe names an `encoder`, texts are its pieces
+    instead, read in pairs (`PairedSplit`), and `vectors` is empty. A `frozen` encoder is not part
+    of the network: its vectors of the pieces come with the batches.
     """
 
-    rate_name: str = "learning_rate"  # the setting of the recipe that `rate` is
-    network: Any  # what `build` gives
+    rate_name: str = "learning_rate"  # the recipe's setting for `rate`
+    network: Any  # what `build` returns
     vocabulary: Vocabulary  # empty where an encoder reads the texts
     encoder: Encoder | None
     learnt_from: str = ""  # a fingerprint of the data and the word vectors
@@ -134,7 +135,7 @@ class NeuralRanker(RecipeRanker):
 
     @abstractmethod
     def build(self, vectors: Tensor) -> nn.Module:
-        """The network before training, for these word vectors `[words, size]`."""
+        """The untrained network, given word vectors `[words, size]`."""
 
     @abstractmethod
     def losses(self, batch: Batch) -> dict[str, Tensor]:
@@ -152,11 +153,11 @@ class NeuralRanker(RecipeRanker):
 
     @property
     def rate(self) -> float:
-        """Learning rate of all but the word vectors."""
+        """Learning rate of all parameters but the word vectors."""
         return getattr(self.recipe, self.rate_name)
 
     def optimizer(self) -> torch.optim.Optimizer:
-        """Adam; the word vectors have a rate of their own, or are fixed (rate 0)."""
+        """Adam; the word vectors have a learning rate of their own, and are fixed if it is 0."""
         rest = [p for name, p in self.network.named_parameters() if name != "vectors"]
         groups = [{"params": rest, "lr": self.rate}]
         if self.recipe.vectors_rate > 0:
@@ -165,7 +166,7 @@ class NeuralRanker(RecipeRanker):
 
     @property
     def parameter_count(self) -> int:
-        """The numbers that training sets; word vectors that stay fixed are not among them."""
+        """Number of trained parameters; word vectors that stay fixed are not counted."""
         return sum(x.numel() for group in self.optimizer().param_groups for x in group["params"])
 
     def fit(
@@ -188,11 +189,11 @@ class NeuralRanker(RecipeRanker):
             )  # fmt: skip
 
     def training_data(self, split: Split) -> TrainingData:
-        """What an epoch goes through: whole lists, a batch of questions at a time."""
+        """What an epoch iterates over: whole lists, in batches of questions."""
         return self._on_device(split)
 
     def prepare(self, *splits: Split) -> None:
-        """Take the words of some splits and make the network, as it is before training."""
+        """Take the words of some splits, and make the untrained network."""
         words = () if self.encoder else (word for split in splits for word in _words(split))
         self.vocabulary = Vocabulary(words)
         seed_all(self.recipe.seed, 0)
@@ -201,9 +202,9 @@ class NeuralRanker(RecipeRanker):
         self.learnt_from = self._inputs(*splits)
 
     def as_stage(self, train_split: Split, dev_split: Split, folder: Path | None) -> Self:
-        """This ranker trained, as a first stage of another that works in `folder`.
+        """This ranker, trained, as a first stage of another that works in `folder`.
 
-        It is kept in the folder beside it that has its recipe's slug, and trained once for all runs
+        It is kept in a sibling folder named by its recipe's slug, and trained once for all runs
         that start from it. Raises `QaselError` if the stage there was learnt from other data.
         """
         place = folder.parent / self.recipe.slug if folder else None
@@ -227,20 +228,20 @@ class NeuralRanker(RecipeRanker):
         return " ".join(known)
 
     def rank(self, split: Split) -> Run:
-        """Score every candidate of `split`; `QaselError` if neither trained nor loaded."""
+        """Score every candidate of `split`; raises `QaselError` if neither trained nor loaded."""
         if not hasattr(self, "network"):
             raise QaselError(f"{self.recipe.variant}: not trained; call fit before rank")
         return self.run_of(self.encode(as_split(split)), self.scores, self.recipe.slug)
 
     def encode(self, split: Split) -> EncodedSplit:
-        """A split for the trained network; words not met before get their pre-trained vectors."""
+        """Encode a split for the trained network; new words get their pre-trained vectors."""
         if not self.encoder:
             self._extend(self.vocabulary, _words(split))
         self.network.eval()
         return self._on_device(split)
 
     def pair(self, question: str, answer: str) -> Tile:
-        """One pair, typed or taken from the data, as the trained network reads it."""
+        """Encode one pair, typed or taken from the data, for the trained network."""
         asked = Question("q", question, (Candidate("c", answer, None, 0),))
         data = self.encode(Split("pair", (asked,)))
         (tile,) = data.batch(torch.tensor([0], device=self.device)).tiles
@@ -261,7 +262,7 @@ class NeuralRanker(RecipeRanker):
         return self.network.state_dict(), values
 
     def restore(self, tensors: dict[str, Tensor], values: dict[str, Any]) -> None:
-        """Make the network as it was saved."""
+        """Rebuild the network as it was saved."""
         self.vocabulary = Vocabulary(values["words"])
         self.network = self.build(tensors["vectors"]).to(self.device)
         self.network.load_state_dict(tensors)
@@ -275,7 +276,7 @@ class NeuralRanker(RecipeRanker):
         new = vocabulary.extend(words)
         if not new:
             return
-        # Also when called while only looking: the vectors must stay trainable.
+        # Leave inference mode, if called in it: the vectors must stay trainable.
         with torch.inference_mode(False), torch.no_grad():
             old = self.network.vectors
             rows = old.new_zeros(len(new), old.shape[1])
@@ -289,14 +290,15 @@ class NeuralRanker(RecipeRanker):
             self.network.vectors = nn.Parameter(torch.cat([old.data, rows]), old.requires_grad)
 
     def run_of(self, data: EncodedSplit, scores: Callable[[Batch], Tensor], tag: str) -> Run:
-        """A run of the scores `[questions, candidates]` that a function gives each batch."""
+        """A run from the scores `[questions, candidates]` that a function returns per batch."""
         with self._products():
             return Run.from_scores(data.split, self.rows_of(data, scores), tag)
 
     @torch.inference_mode()
     def rows_of(self, data: EncodedSplit, values: Callable[[Batch], Tensor]) -> list[np.ndarray]:
-        """What a function gives each batch, `[questions, candidates, …]`, without the padding:
-        one float64 array `[candidates, …]` per question.
+        """A function's values for each batch, `[questions, candidates, …]`, without the padding.
+
+        Returns one float64 array `[candidates, …]` per question.
         """
         rows: list[np.ndarray] = []
         for batch in data.batches(RANK_BATCH, pairs=RANK_PAIRS):
@@ -306,7 +308,7 @@ class NeuralRanker(RecipeRanker):
         return rows
 
     def _products(self) -> AbstractContextManager[None]:
-        """A transformer's products are large enough for oneDNN, other networks' are not."""
+        """Use oneDNN for a transformer's matrix products; those of other networks are too small."""
         return by_onednn() if self.encoder and not self.frozen else nullcontext()
 
 

@@ -19,7 +19,7 @@ from qasel.errors import QaselError
 from qasel.files import FilePath, write_whole
 
 SCALES = ("paper", "quick")
-_AXES = ("paper", "variant", "dataset", "seed")  # which run it is: options, and no settings
+_AXES = ("paper", "variant", "dataset", "seed")  # they identify the run: options, not settings
 _LARGEST = 1e30  # well inside float32, as optimisers divide a rate (Adam by 0.1 at first)
 
 Count = Annotated[int, Field(ge=1, le=2**31 - 1)]
@@ -30,7 +30,7 @@ Share = Annotated[float, Field(ge=0, lt=1)]
 
 
 def one_of(known: Collection[str]) -> BeforeValidator:
-    """Annotation of a text, or of a part of a tuple, that has to be one of some names."""
+    """Annotation for a text, or an element of a tuple, that must be one of some names."""
 
     def check(value: Any) -> Any:
         if value not in tuple(known):
@@ -41,7 +41,7 @@ def one_of(known: Collection[str]) -> BeforeValidator:
 
 
 def _as_tuple(value: Any) -> tuple[Any, ...]:
-    """`a, b`, a list, or one value alone → a tuple."""
+    """Turn `a, b`, a list, or a single value into a tuple."""
     if isinstance(value, str):
         value = [name for part in value.split(",") if (name := part.strip())]
     return tuple(value) if isinstance(value, list | tuple) else (value,)
@@ -53,15 +53,15 @@ Numbers = Annotated[tuple[Part, ...], BeforeValidator(_as_tuple)]
 
 
 class Recipe(BaseModel):
-    """What a run depends on; a paper's recipe adds its hyperparameters, at the paper's values.
+    """All that a run depends on; a paper's recipe adds its hyperparameters, at the paper's values.
 
     Two recipes with the same `hash` give the same scores on the same machine. Raises `QaselError`
-    for a value that a field does not take.
+    for an invalid value.
     """
 
     model_config = ConfigDict(frozen=True, strict=True, extra="forbid")
     added: ClassVar[Mapping[str, Any]] = {}
-    """Fields added later → the value of recipes without them, which is not written down."""
+    """Fields added later → their value in recipes without them, which is not written down."""
 
     paper: str
     variant: str
@@ -80,21 +80,21 @@ class Recipe(BaseModel):
 
     @property
     def seeded(self) -> bool:
-        """Whether another seed gives another run; a system that draws nothing needs one only."""
+        """Whether the seed makes a difference; a system that draws nothing needs only one."""
         return True
 
     def load(self, data_dir: FilePath | None = None) -> Dataset:
-        """The data that the recipe learns from and is measured on."""
+        """Load the data that the recipe learns from and is evaluated on."""
         return load_dataset(self.dataset, self.protocol, data_dir)
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values, as they are written to the ledger (see `added` for what is not)."""
+        """The fields as plain values, as written to the ledger (`added` tells what is left out)."""
         plain = self.model_dump(mode="json")
         return {k: v for k, v in plain.items() if k not in self.added or v != self.added[k]}
 
     @property
     def hash(self) -> str:
-        """Twelve hexadecimal digits over all fields: stable across processes and machines."""
+        """Hash of all fields, twelve hexadecimal digits: stable across processes and machines."""
         text = json.dumps(self.as_dict(), sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()[:12]
 
@@ -105,7 +105,7 @@ class Recipe(BaseModel):
         return f"{variant}-{self.seed}-{self.hash}"
 
     def change(self, **changes: Any) -> Self:
-        """A copy with other values; raises `QaselError` for what a recipe cannot have."""
+        """A copy with some values changed; raises `QaselError` for invalid ones."""
         changed = type(self)(**(dict(self) | changes))
         if self.vectors and not changed.vectors and not getattr(changed, "encoder", ""):
             wanted = f"expected a set's name or a file; {self.variant} reads word vectors"
@@ -113,13 +113,13 @@ class Recipe(BaseModel):
         return changed
 
     def with_defaults(self, *names: str) -> Self:
-        """A copy in which some fields have their default."""
+        """A copy with these fields set to their defaults."""
         fields = type(self).model_fields
         return self.change(**{name: fields[name].default for name in names})
 
 
 def _message(kind: type[Recipe], error: ErrorDetails) -> str:
-    """A line on what pydantic found wrong with a recipe: which setting, and what it may be."""
+    """pydantic's error about a recipe, on one line: which setting is wrong, and what it may be."""
     name, fault, value = str((*error["loc"], "")[0]), error["type"], error["input"]
     paper, context = kind.model_fields["paper"].default, error.get("ctx", {})
     if fault == "value_error":
@@ -136,17 +136,17 @@ def _message(kind: type[Recipe], error: ErrorDetails) -> str:
 
 
 def usual_vectors(dataset: str) -> str:
-    """The word vectors that runs on a data set have unless others are named."""
+    """The default word vectors of runs on a data set."""
     return COLLECTIONS[dataset].vectors if dataset in COLLECTIONS else "glove.6B.100d"
 
 
 def usual_protocol(dataset: str) -> str:
-    """The data set's default protocol; of a user's own folder, the questions with an answer."""
+    """The data set's default protocol; for a user's own folder, the questions with an answer."""
     return COLLECTIONS[dataset].default if dataset in COLLECTIONS else "answered"
 
 
 def settings(assignments: Iterable[str]) -> dict[str, Any]:
-    """`key=value` texts as a dict; raises `QaselError` for a key that is given twice."""
+    """Parse `key=value` texts into a dict; raises `QaselError` for a key that is given twice."""
     found: dict[str, Any] = {}
     for key, value in map(assigned, assignments):
         if key in found:
@@ -156,7 +156,7 @@ def settings(assignments: Iterable[str]) -> dict[str, Any]:
 
 
 def assigned(text: str) -> tuple[str, Any]:
-    """`key=value` → the key and the value (see `literal`)."""
+    """Split `key=value` into the key and the value (see `literal`)."""
     key, sign, value = text.partition("=")
     if not sign:
         raise QaselError(f"{text!r} is not of the form key=value")
@@ -164,26 +164,26 @@ def assigned(text: str) -> tuple[str, Any]:
 
 
 def literal(text: str) -> Any:
-    """The Python literal that a text is, or the text: `1e-3` → 0.001, `mixed` → "mixed"."""
+    """The text as a Python literal, or else unchanged: `1e-3` → 0.001, `mixed` → "mixed"."""
     try:
         return ast.literal_eval(text)
     except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
         return text
 
 
-FILE = "recipe.json"  # the file of a model's folder that says what it is
+FILE = "recipe.json"  # the file in a model's folder that identifies it
 CARD = "README.md"
 SomeRecipe = TypeVar("SomeRecipe", bound=Recipe)
 
 
 def write_recipe(folder: Path, recipe: Recipe) -> None:
-    """Write a model's recipe, and a card that says so in words, into its folder."""
+    """Write a model's recipe and model card to its folder."""
     write_card(folder, recipe, "Not measured yet.")
     write_whole(Path(folder) / FILE, json.dumps(recipe.as_dict(), indent=1) + "\n")
 
 
 def write_card(folder: Path, recipe: Recipe, scores: str) -> None:
-    """Write a model card: what was trained on what, with which settings, its scores, its use."""
+    """Write a model card: what the model was trained on, its settings, its scores, its use."""
     plain = {key: value for key, value in recipe.as_dict().items() if key not in _AXES}
     settings = "\n".join(f"| `{key}` | {value} |" for key, value in plain.items())
     text = f"""\
@@ -215,14 +215,14 @@ holds for what is derived from it.
 
 
 def read_recipe(folder: Path) -> dict[str, Any]:
-    """The plain values of a model's recipe; raises `OSError` or `ValueError` if unreadable."""
+    """Read the plain values of a model's recipe; raises `OSError` or `ValueError` if unreadable."""
     return json.loads((Path(folder) / FILE).read_text(encoding="utf-8"))
 
 
 def recipe_from(values: Mapping[str, Any], kind: type[SomeRecipe]) -> SomeRecipe:
-    """A recipe from the plain values of `as_dict`; raises `QaselError` if one is missing or wrong.
+    """Make a recipe from the values of `as_dict`; raises `QaselError` if one is missing or wrong.
 
-    Today's default of a missing field may not be what a saved model was trained with.
+    The default of a missing field may have changed since a saved model was trained.
     """
     plain = {**kind.added, **values}
     try:
@@ -236,7 +236,7 @@ def recipe_from(values: Mapping[str, Any], kind: type[SomeRecipe]) -> SomeRecipe
 
 @contextmanager
 def of_this_version(folder: Path) -> Iterator[None]:
-    """Around the reading of a saved model: `QaselError` for what the code does not expect."""
+    """Context for loading a saved model: raises `QaselError` for what the code does not expect."""
     try:
         yield
     except QaselError:

@@ -1,4 +1,4 @@
-"""The one training loop: dev MAP after each epoch, early stopping, best checkpoint, resume."""
+"""The one training loop: dev MAP after each epoch, early stopping, best checkpoint, resuming."""
 
 import math
 import time
@@ -17,22 +17,22 @@ from qasel.rankers import History
 from qasel.training import checkpoint
 from qasel.training.devices import joined, seed_all
 
-LAST = "last.safetensors"  # the state after the last epoch, from which a killed run goes on
+LAST = "last.safetensors"  # the state after the last epoch, from which a killed run resumes
 Keep = Literal["best", "last", "mean"]
 KEEP = get_args(Keep)
-"""Which weights a network is left with: those of its best dev epoch, those of its last epoch, or a
-running mean over epochs that remembers about `MEMORY` of them."""
+"""Which weights a network ends with: those of its best dev epoch, those of its last epoch, or a
+running mean over about the last `MEMORY` epochs."""
 MEMORY = 5
 Precision = Literal["float32", "bfloat16"]
 
 
 Losses = Callable[[Any], dict[str, Tensor]]
 OnEpoch = Callable[[list[dict[str, float]]], None] | None
-"""What gets the history after each epoch, if anything does (live curves)."""
+"""Called with the history after each epoch, if given (live curves)."""
 
 
 class TrainingData(Protocol):
-    """What an epoch goes through: `len` items, in batches with their numbers, `index` `[items]`."""
+    """What an epoch iterates over: `len` items, in batches whose `index` `[items]` numbers them."""
 
     device: torch.device
 
@@ -44,12 +44,12 @@ class TrainingData(Protocol):
 
 @dataclass(frozen=True)
 class Schedule:
-    """How long and how to train: `patience` epochs without a better dev MAP end it.
+    """How long and how to train: `patience` epochs without a better dev MAP end training.
 
-    After every `decay_every` epochs the learning rates are multiplied by `decay`. With a `warmup`
-    they rise linearly from 0 for that share of the epochs, batch by batch, then fall to 0. `keep`
-    names the weights that the network ends with (`KEEP`). `precision` is that of matrix products in
-    training on a CPU; on a GPU they are in bfloat16.
+    Every `decay_every` epochs, the learning rates are multiplied by `decay`. With a `warmup`, they
+    instead rise linearly from 0 for that share of the epochs, batch by batch, then fall to 0.
+    `keep` names the weights that the network ends with (`KEEP`). `precision` is that of matrix
+    products when training on a CPU; on a GPU they are in bfloat16.
     """
 
     epochs: int
@@ -63,7 +63,7 @@ class Schedule:
     precision: Precision = "float32"
 
     def rate(self, epochs: float) -> float:
-        """Factor of the learning rates after so many epochs, a part of one counted."""
+        """Factor of the learning rates after a number of epochs, which may be fractional."""
         if not self.warmup:
             return self.decay ** (int(epochs) // self.decay_every)
         done = epochs / self.epochs
@@ -84,19 +84,19 @@ def train(
 ) -> History:
     """Train `network` in place; it ends with the weights that the schedule says to keep.
 
-    `losses(batch)` gives named losses, of which `loss` is minimised; the history has the mean of
+    `losses(batch)` returns named losses, of which `loss` is minimised; the history has the mean of
     each over the items. With a `folder`, the state after each epoch is kept there, and a killed run
     resumes from it to the same result, bit for bit. `learnt_from` is a fingerprint of the data and
     all settings.
 
-    Raises `QaselError` if the folder's state was learnt from something else, and for a loss that
-    is not finite, with the advice to make the setting `rate_name` smaller.
+    Raises `QaselError` if the folder's state was learnt from something else, or a loss is not
+    finite, with the advice to make the setting `rate_name` smaller.
     """
     rates = [group["lr"] for group in optimizer.param_groups]
     state = _State(network, optimizer, folder / LAST if folder else None, learnt_from)
     epochs = state.epochs
     total, done = schedule.epochs * len(data), len(epochs) * len(data)
-    # Few updates: a notebook's front end gets a message for each.
+    # Few updates, as each is a message to a notebook's front end.
     with tqdm(total=total, initial=done, desc="training", unit="item", mininterval=0.5) as bar:
         while len(epochs) < min(schedule.epochs, state.best_epoch + schedule.patience):
             started = time.perf_counter()
@@ -114,7 +114,7 @@ def train(
             bar.set_postfix(shown, refresh=False)
             if on_epoch:
                 on_epoch(epochs)
-        bar.total = bar.n  # all that there was to do, if it stopped early
+        bar.total = bar.n  # the true total, if training stopped early
     weights = {"best": state.best, "last": copied(network), "mean": state.mean}
     network.load_state_dict(weights[schedule.keep])
     network.eval()
@@ -123,17 +123,17 @@ def train(
 
 
 def copied(network: nn.Module) -> dict[str, Tensor]:
-    """The weights of a network, as they are now."""
+    """A copy of a network's current weights."""
     return {name: weight.detach().clone() for name, weight in network.state_dict().items()}
 
 
 def forget(folder: Path) -> None:
-    """Remove the state of a training that is over and whose model is saved."""
+    """Remove the state of a finished training whose model is saved."""
     (folder / LAST).unlink(missing_ok=True)
 
 
 class _State:
-    """A training between two epochs, and in a file: network, optimiser, history, what to keep."""
+    """A training between two epochs, also in a file: network, optimiser, history, kept weights."""
 
     def __init__(
         self, network: nn.Module, optimizer: torch.optim.Optimizer, path: Path | None, source: str
@@ -147,7 +147,7 @@ class _State:
 
     @property
     def best_epoch(self) -> int:
-        """That of the highest dev MAP, the earliest of equals; 0 before the first."""
+        """The epoch with the highest dev MAP, the earliest of equals; 0 before the first epoch."""
         values = [row["dev_map"] for row in self.epochs]
         return values.index(max(values)) + 1 if values else 0
 
@@ -156,7 +156,7 @@ class _State:
         now = copied(self.network)
         if self.best_epoch == len(self.epochs):
             self.best = now
-        # The mean of all epochs so far, then an exponential one.
+        # The mean of the first `MEMORY` epochs, then an exponential one.
         share = 1 / min(len(self.epochs), MEMORY)
         self.mean = {
             name: weight.lerp(now[name], share) if weight.is_floating_point() else now[name]
@@ -197,7 +197,7 @@ def _epoch(
     network: nn.Module, optimizer: torch.optim.Optimizer, rates: list[float], losses: Losses,
     data: TrainingData, schedule: Schedule, epoch: int, bar: tqdm,
 ) -> dict[str, float]:  # fmt: skip
-    """One pass over the items; the mean of each loss, weighted by items."""
+    """Train for one pass over the items; returns the mean of each loss, weighted by items."""
     seed_all(schedule.seed, epoch)
     network.train()
     order = torch.Generator().manual_seed(joined(schedule.seed, epoch))
@@ -208,7 +208,7 @@ def _epoch(
     for batch in data.batches(schedule.batch, order):
         with torch.autocast(place, torch.bfloat16, enabled=half):
             parts = losses(batch)
-        # Half of the batch counted: neither the first step nor the last is one of rate 0.
+        # Half of the batch counts as done, so that neither the first nor the last step has rate 0.
         share = (seen + len(batch.index) / 2) / len(data)
         for group, rate in zip(optimizer.param_groups, rates, strict=True):
             group["lr"] = rate * schedule.rate(epoch - 1 + share)

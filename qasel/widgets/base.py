@@ -1,18 +1,18 @@
-"""What every explorer is: controls above one picture in HTML, which stands alone when saved.
+"""Base classes of all explorers: controls above one HTML picture, which stands alone when saved.
 
-How to write one:
+How to write an explorer:
 
-* A subclass of `Explorer` makes its controls, calls `super().__init__(rows, watched)` last, and
-  has a method `view` that returns the picture for the controls' present values as HTML. One about
-  a question that the reader picks or types subclasses `QuestionExplorer` and reads
-  `self.question`; one about its candidates, `CandidateExplorer`.
-* Text from data or from the reader goes through `escape` (or `words`, which does so); a
-  `QaselError` raised in `view` is shown to the reader in place of the picture.
-* Only inline styles: `<style>` and scripts are dropped where a notebook is not trusted, and
-  some sites drop styles altogether, so no meaning may hang on a colour alone.
-* No `print`, `Output` or `interactive`: what they write would end up in the saved notebook.
+* Subclass `Explorer`: create the controls, call `super().__init__(rows, watched)` last, and add a
+  method `view` that returns the picture for the current values of the controls as HTML. Subclass
+  `QuestionExplorer` for a question that the reader picks or types (`self.question`), and
+  `CandidateExplorer` for its candidates.
+* Pass text from data or the reader through `escape` (or `words`, which escapes). A `QaselError`
+  raised in `view` is shown to the reader in place of the picture.
+* Use inline styles only: untrusted notebooks drop `<style>` and scripts. Some sites drop all
+  styles, so a colour must never be the only carrier of a meaning.
+* Do not use `print`, `Output` or `interactive`: their output would end up in the saved notebook.
 
-A saved notebook holds the picture of the moment when the cell ran, as `text/html`.
+A saved notebook holds the picture at the time the cell ran, as `text/html`.
 """
 
 from abc import abstractmethod
@@ -32,13 +32,13 @@ _VIEW = "application/vnd.jupyter.widget-view+json"
 _CELL = "text-align:left;vertical-align:top;padding:4px 8px;white-space:normal"
 _WIDE = {"layout": {"width": "min(48rem, 100%)"}}
 OWN = -1
-"""The value of `QuestionExplorer.choice` when the reader types a question."""
+"""Value of `QuestionExplorer.choice` when the reader types a question."""
 
 
 class Explorer(widgets.VBox):
-    """Rows of controls, one below the other, and under them a picture.
+    """Rows of controls, one below the other, above a picture.
 
-    A change of the value of a control in `watched` draws the picture anew.
+    The picture is redrawn whenever the value of a control in `watched` changes.
     """
 
     hint = "Run this notebook to change the choices: this is a picture of the first one."
@@ -52,7 +52,7 @@ class Explorer(widgets.VBox):
 
     @abstractmethod
     def view(self) -> str:
-        """The picture for the present values of the controls, as HTML."""
+        """Return the picture for the current values of the controls, as HTML."""
 
     def refresh(self, _change: Any = None) -> None:
         """Draw the picture; a `QaselError` is shown in its place."""
@@ -60,11 +60,11 @@ class Explorer(widgets.VBox):
             picture = self.view()
         except QaselError as error:
             picture = notice(str(error))
-        # Widgets have lines as high as a button.
+        # In widgets, lines of text are as high as a button by default.
         self.picture.value = f'<div style="line-height:1.4">{picture}</div>'
 
     def static(self) -> str:
-        """The picture that is saved: that of the moment, and a word on what it is."""
+        """Return the HTML that a notebook saves: the current picture, with `hint` below it."""
         return (
             f'<div>{self.picture.value}<p><small style="color:{GREY}">{self.hint}</small></p></div>'
         )
@@ -78,11 +78,11 @@ class Explorer(widgets.VBox):
 
 
 class QuestionExplorer(Explorer):
-    """An explorer about one question of a split, or one that the reader types.
+    """An explorer of one question, picked from a split or typed by the reader.
 
-    `self.question` is the question chosen; `self.typed` tells whether the reader typed it.
-    `rows` and `watched` are the subclass's further controls. `first` is the id of the
-    question shown at the start. Raises `QaselError` when the split does not have it, or has none.
+    `self.question` is the chosen question; `self.typed` tells whether the reader typed it.
+    `rows` and `watched` are further controls of a subclass. `first` is the id of the question
+    shown at the start. Raises `QaselError` if it is not in the split, or the split is empty.
     """
 
     def __init__(
@@ -115,7 +115,7 @@ class QuestionExplorer(Explorer):
         super().__init__([self.choice, self.own, *rows], [*fields, *watched])
 
     def refresh(self, change: Any = None) -> None:
-        """Show the fields for a question of one's own where one is chosen, and draw."""
+        """Show the input fields only while the reader types a question, and redraw."""
         self.own.layout.display = None if self.typed else "none"
         super().refresh(change)
 
@@ -126,7 +126,7 @@ class QuestionExplorer(Explorer):
 
     @property
     def question(self) -> Question:
-        """The question picked or typed; `QaselError` while one that is typed is not complete."""
+        """The question picked or typed; raises `QaselError` while a typed one is incomplete."""
         if not self.typed:
             return self.split[self.choice.value]
         text = self.text.value.strip()
@@ -143,28 +143,28 @@ class QuestionExplorer(Explorer):
 
 
 def notice(text: str) -> str:
-    """A message to the reader, as HTML."""
+    """Return a message to the reader, as HTML."""
     return f'<p style="color:{VERMILLION}">{escape(text)}</p>'
 
 
 def number(value: float, sign: str = "") -> str:
-    """Three digits, and a real minus sign."""
+    """Format with three decimals and a real minus sign."""
     return f"{round(value, 3) + 0.0:{sign}.3f}".replace("-", "−")
 
 
 def short(value: float) -> str:
-    """Three significant digits, more only before the point, and a real minus sign."""
+    """Format with three significant digits, more only before the point, and a real minus sign."""
     shown = f"{value:.0f}" if abs(value) >= 100 else f"{value + 0.0:.3g}"
     return shown.replace("-", "−")
 
 
 def cut(text: str, length: int) -> str:
-    """The beginning of a text that is longer than `length` characters."""
+    """Shorten a text that has more than `length` characters."""
     return text if len(text) <= length else f"{text[:length].rstrip()} …"
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]], caption: str = "") -> str:
-    """A table of cells that are HTML already, left-aligned at the top."""
+    """Return a table of cells that are already HTML, aligned to the left and the top."""
 
     def line(tag: str, cells: Sequence[str]) -> str:
         return "<tr>" + "".join(f'<{tag} style="{_CELL}">{c}</{tag}>' for c in cells) + "</tr>"
@@ -176,20 +176,20 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]], caption: str = "")
 
 
 def listing(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> HTML:
-    """A table of plain texts for a notebook to show; escaped and, unlike pandas's, left-aligned."""
+    """Return a table of plain text for a notebook; escaped and, unlike in pandas, left-aligned."""
     cells = [[escape(str(cell)) for cell in row] for row in rows]
     return HTML(table([escape(title) for title in head], cells))
 
 
 def bar(share: float, colour: str = GREY, width: int = 90) -> str:
-    """A horizontal bar `share` (0 to 1) of `width` pixels long."""
+    """Return a horizontal bar, `share` (0 to 1) times `width` pixels long."""
     pixels = round(width * min(max(share, 0.0), 1.0))
     style = f"display:inline-block;height:8px;width:{pixels}px;background-color:{colour}"
     return f'<span style="{style}"></span>'
 
 
 def shade(text: str, weight: float) -> str:
-    """Text on a blue ground, the stronger the larger `weight` (0 to 1); escaped."""
+    """Return escaped text on a blue background, stronger for a larger `weight` (0 to 1)."""
     share = min(max(weight, 0.0), 1.0)
     red, green, blue = (1 - share * (1 - part) for part in to_rgb(SKY))
     style = f"background-color:{to_hex((red, green, blue))};color:{INK};padding:0 2px"
@@ -197,7 +197,7 @@ def shade(text: str, weight: float) -> str:
 
 
 def words(text: str, mark: Callable[[str], bool]) -> str:
-    """Escaped text in which the words for which `mark(lower-cased word)` holds stand out."""
+    """Return escaped text that highlights the words for which `mark(lower-cased word)` is true."""
     pieces = []
     for word in text.split():
         core = word.strip(".,;:!?\"'()[]`").lower()
@@ -206,15 +206,15 @@ def words(text: str, mark: Callable[[str], bool]) -> str:
 
 
 MARKS = {1: "✓", 0: "✗", None: "?"}
-"""How a label is shown: right, wrong, not known."""
+"""Label → symbol: relevant, non-relevant, unknown."""
 
 
 class CandidateExplorer(QuestionExplorer):
-    """An explorer about a candidate of the question, or one of each of several `kinds`.
+    """An explorer of one candidate of the question, or one for each of several `kinds`.
 
-    A kind has a dropdown of that name, which offers the candidates with the kind's labels in the
-    order of `ordered` and opens with the first right one, if there is one. A subclass has a method
-    `picture_of(question, *candidates)`, one candidate per kind, in place of `view`.
+    `kinds` maps names to labels. Each kind has a dropdown that offers the candidates with its
+    labels, in the order of `ordered`, and starts at the first relevant one, if any. Subclasses
+    define `picture_of(question, *candidates)`, one candidate per kind, instead of `view`.
     """
 
     kinds: ClassVar[Mapping[str, Sequence[int | None]]] = {"Candidate": (1, 0, None)}
@@ -233,12 +233,12 @@ class CandidateExplorer(QuestionExplorer):
         super().__init__(split, [*self.picks, *rows], [*self.picks, *watched], first)
 
     def refresh(self, change: Any = None) -> None:
-        """Draw, but not while candidates are offered, which changes several controls."""
+        """Redraw, but not while `offer` changes several controls."""
         if not self._offering:
             super().refresh(change)
 
     def view(self) -> str:
-        """Offer the candidates of a question that was just chosen, then draw."""
+        """Offer the candidates of a newly chosen question, then return the picture."""
         question = self.question
         if question != self._offered:
             self._offering = True
@@ -265,5 +265,5 @@ class CandidateExplorer(QuestionExplorer):
             pick.value = best[0] if best else None
 
     def ordered(self, question: Question) -> list[Candidate]:
-        """The candidates as they are offered: in the order of their file."""
+        """Return the candidates in the order in which they are offered: file order."""
         return sorted(question.candidates, key=lambda candidate: candidate.place)

@@ -1,4 +1,4 @@
-"""Two systems side by side on every question of a split: a scatter, and both rankings of one."""
+"""Two systems side by side: a scatter plot of a split's questions, and both rankings of one."""
 
 from collections.abc import Mapping
 
@@ -14,19 +14,19 @@ from qasel.widgets.base import Explorer, bar, escape
 from qasel.widgets.ranking import rankings, scores_of
 
 CELLS, CELL = 21, 26
-"""Places from 0 to 1 either way, and the pixels of one."""
+"""Number of grid cells from 0 to 1 along each axis, and pixels per cell."""
 SIDE = f"{CELL - 2}px"
 Place = tuple[int, int]
-"""Across and upwards, counted from 0."""
+"""A grid cell: places across and upwards, counted from 0."""
 
 
 class SideBySideExplorer(Explorer):
-    """Two systems' average precision on every question of a split, and both rankings of one.
+    """Two systems' average precision per question of a split, and both rankings of one question.
 
-    `runs` are of the whole split, two or more by name. The reader picks two, then a question: by
-    its point (a button, pressed again for the next of several questions) or from the list, the
-    largest differences first. `first` is the id of the question shown at the start. Raises
-    `QaselError` for fewer runs, a run of other questions, and a question that is not there.
+    `runs` has two or more runs of the whole split, by name. The reader picks two systems, then a
+    question: from a list, largest differences first, or by its point (a button; pressing it again
+    moves to the point's next question). `first` is the id of the question shown at the start.
+    Raises `QaselError` for fewer than two runs, a run of other questions or an unknown `first`.
     """
 
     def __init__(self, runs: Mapping[str, Run], split: Split, first: str | None = None) -> None:
@@ -54,21 +54,21 @@ class SideBySideExplorer(Explorer):
 
     @property
     def pair(self) -> tuple[str, str]:
-        """The two systems chosen: across and upwards."""
+        """The two chosen systems: across and upwards."""
         return self.systems[0].value, self.systems[1].value
 
     def place(self, question: str) -> Place:
-        """Where a question stands in the scatter."""
+        """Return the grid cell of a question in the scatter plot."""
         x, y = (round(self.precision[name][question] * (CELLS - 1)) for name in self.pair)
         return x, y
 
     def press(self, ids: list[str]) -> None:
-        """Choose the question of a point; of several, the one after that which is shown."""
+        """Choose the question of a point or, of several, the one after the question shown."""
         here = self.choice.value
         self.choice.value = ids[(ids.index(here) + 1) % len(ids)] if here in ids else ids[0]
 
     def view(self) -> str:
-        """Offer the questions and points of a pair that was just chosen, then draw."""
+        """Offer the questions and points of a newly chosen pair, then return the picture."""
         if self.pair != self._shown:
             self._shown = self.pair
             self._offer()
@@ -80,14 +80,14 @@ class SideBySideExplorer(Explorer):
         return self._counts() + rankings(question, runs)
 
     def static(self) -> str:
-        """The scatter as one picture, above the rankings."""
+        """Return the scatter plot as one picture, above the rankings."""
         across, upwards = self.pair
         alt = f"average precision of each question: {across} across, {upwards} upwards"
         figure = agreement(self.precision[across], self.precision[upwards], self.pair, "AP")
         return f"<div>{svg.of_figure(figure, alt)}</div>{super().static()}"
 
     def _offer(self) -> None:
-        """The questions by difference, and the points as buttons."""
+        """List the questions, largest differences first, and make the points as buttons."""
         x, y = (self.precision[name] for name in self.pair)
         by_difference = sorted(self.split, key=lambda q: -abs(y[q.id] - x[q.id]))
         options = [(f"{y[q.id] - x[q.id]:+.2f}  {q.text}", q.id) for q in by_difference]
@@ -122,7 +122,7 @@ class SideBySideExplorer(Explorer):
         return button
 
     def _counts(self) -> str:
-        """On how many questions which system does better."""
+        """Return the number of questions on which each system is better."""
         across, upwards = self.pair
         x, y = (self.precision[name] for name in self.pair)
         lines = ""
@@ -134,5 +134,5 @@ class SideBySideExplorer(Explorer):
 
 
 def _area(x: int, y: int, **look: str) -> widgets.Layout:
-    """A place in the grid, whose first column and last row (-1) are the axes'."""
+    """Return the layout of a grid cell; the first column and last row (-1) hold axis labels."""
     return widgets.Layout(grid_area=f"{CELLS - y} / {x + 2}", **look)

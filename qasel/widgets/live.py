@@ -12,10 +12,10 @@ Epochs = list[dict[str, float]]
 
 
 class LiveCurves(Explorer):
-    """Loss and dev MAP of several trainings, drawn anew after each epoch.
+    """Training loss and dev MAP of several trainings, redrawn after each epoch.
 
     Show it, then pass `follow(name)` to `fit` as `on_epoch`; show it again after training for the
-    picture that a saved notebook keeps. Trainings that `colours` lacks get a colour in turn.
+    picture that a saved notebook keeps. Trainings not in `colours` get default colours.
     """
 
     hint = ""
@@ -26,7 +26,7 @@ class LiveCurves(Explorer):
         super().__init__([], [])
 
     def follow(self, name: str) -> Callable[[Epochs], None]:
-        """A function that takes the history of the training called `name` so far."""
+        """Return a callback that takes the history so far of the training called `name`."""
 
         def on_epoch(epochs: Epochs) -> None:
             self.histories[name] = list(epochs)
@@ -36,7 +36,7 @@ class LiveCurves(Explorer):
 
     @house_style
     def view(self) -> str:
-        """The two panels, and a line on each training."""
+        """Return the two panels, with a line of text on each training."""
         if not self.histories:
             return f'<p style="color:{GREY}">The curves grow here while the models train.</p>'
         figure = new_figure(11, 3.3 + 0.25 * len(self.histories))
@@ -51,7 +51,7 @@ class LiveCurves(Explorer):
         return svg.of_figure(figure, f"Loss and dev MAP after each epoch: {'; '.join(told)}")
 
     def told(self, name: str) -> str:
-        """How a training stands, in a few words."""
+        """Summarise a training in one line."""
         epochs = self.histories[name]
         best = max(epochs, key=lambda row: row["dev_map"])
         seconds = sum(row["seconds"] for row in epochs)

@@ -25,15 +25,15 @@ from qasel.widgets.base import (
 
 TICK = f'<b style="color:{GREEN}">✓</b> '
 SHOWN = 12
-"""Ranks that `RankingExplorer` shows of a long list, before those with right answers only."""
+"""Ranks of a long list that are shown in full; below them, only those with a relevant answer."""
 
 
 class RankingExplorer(QuestionExplorer):
-    """Rankers side by side on a question of the split, or on one that the reader types.
+    """Rankers side by side on a question, picked from the split or typed by the reader.
 
-    The rankers must have been fitted. `first` is the id of the question shown at the start.
-    Words that a sentence shares with the question stand out; a right answer has a ✓. Tied
-    scores stand as `evaluate` counts them: wrong answers first.
+    The rankers must be fitted. `first` is the id of the question shown at the start. Words that
+    a sentence shares with the question are highlighted, and relevant answers have a ✓. Ties are
+    ordered as in `evaluate`: non-relevant answers first.
     """
 
     def __init__(
@@ -42,12 +42,12 @@ class RankingExplorer(QuestionExplorer):
         if not rankers:
             raise QaselError("no ranker to explore; give one or more by name")
         self.rankers = dict(rankers)
-        # Ranked once, as a whole: what a search engine knows of the collection enters a score.
+        # Rank the whole split once: scores may depend on the whole collection, as in BM25.
         self.runs = {name: ranker.rank(split) for name, ranker in rankers.items()}
         super().__init__(split, first=first)
 
     def view(self) -> str:
-        """One column per ranker, one line per rank."""
+        """Return a table with one column per ranker and one row per rank."""
         split = Split(self.split.name, (self.question,))
         runs = {
             name: ranker.rank(split) if self.typed else self.runs[name].only(split)
@@ -57,7 +57,7 @@ class RankingExplorer(QuestionExplorer):
 
 
 def rankings(question: Question, runs: Mapping[str, Run]) -> str:
-    """A question and how some runs rank its candidates: one column per run, one line per rank."""
+    """Return a question and its ranked candidates: one column per run, one row per rank."""
     columns = [_column(question, run) for run in runs.values()]
     head = ["", *(_heading(name, run, question) for name, run in runs.items())]
     rows = [[str(rank), *cells] for rank, cells in enumerate(zip(*columns, strict=True), 1)]
@@ -68,7 +68,7 @@ def rankings(question: Question, runs: Mapping[str, Run]) -> str:
 
 
 def scores_of(run: Run, truth: Split | Mapping[str, Mapping[str, int]]) -> Scores:
-    """The scores of a run, without a word on ties."""
+    """Evaluate a run without the warning about ties."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", TieWarning)  # the list shows the ties
         return evaluate(run, truth)
@@ -83,7 +83,7 @@ def _heading(name: str, run: Run, question: Question) -> str:
 
 
 def _column(question: Question, run: Run) -> list[str]:
-    """The cells of a ranker: its candidates, best first."""
+    """Return the cells of a run's column: the candidates, best first."""
     scores = run.scores[question.id]
     asked = set(tokenize(question.text))
     low, high = min(0.0, *scores.values()), max(scores.values())
@@ -100,7 +100,7 @@ def _column(question: Question, run: Run) -> list[str]:
 class MeasureExplorer(Explorer):
     """A ranked list whose answers the reader flips and moves, and its measures, term by term.
 
-    `relevant` says for each rank, from the top, whether its answer is right.
+    `relevant` says for each rank, from the top, whether its answer is relevant (1 to 26 ranks).
     """
 
     def __init__(self, relevant: Iterable[bool | int] = (0, 1, 0, 0, 1, 0)) -> None:
@@ -123,14 +123,14 @@ class MeasureExplorer(Explorer):
         return widgets.HBox(row)
 
     def swap(self, rank: int) -> None:
-        """Let the answer at `rank` (from 0) change places with the one below it."""
+        """Swap the answer at `rank` (from 0) with the one below it."""
         self.answers[rank : rank + 2] = self.answers[rank + 1], self.answers[rank]
         upper, lower = self.toggles[rank : rank + 2]
         upper.value, lower.value = lower.value, upper.value
-        self.refresh()  # also where both are right or both wrong
+        self.refresh()  # also if both have the same label
 
     def view(self) -> str:
-        """The list with its precision at each rank, and AP, RR and P@1 with their terms."""
+        """Return the list with its precision at each rank, and AP, RR and P@1 with their terms."""
         flags = [toggle.value for toggle in self.toggles]
         rows, terms = [], []
         for rank, (answer, toggle) in enumerate(zip(self.answers, self.toggles, strict=True), 1):

@@ -1,4 +1,4 @@
-"""Figures within explorers, as images that also stand in a saved page."""
+"""Figures in explorers, as images that also appear in a saved page."""
 
 from io import BytesIO
 
@@ -9,7 +9,7 @@ from qasel.figures.style import STYLE, image
 
 
 def of_figure(figure: Figure, told: str) -> str:
-    """An `<img>` of a figure, one pixel per point; `told` says in words what it shows."""
+    """Return an `<img>` of a figure, one pixel per point, with `told` as its alt text."""
     source = BytesIO()
     with mpl.rc_context(STYLE | {"svg.fonttype": "none"}):  # text stays text
         figure.savefig(source, format="svg", metadata={"Date": None})

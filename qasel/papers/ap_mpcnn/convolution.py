@@ -1,13 +1,13 @@
 """Holistic convolution of widths 1 to M with max pooling (sections 3.1.2-3.1.4), done sparsely.
 
-A window is a sum of words, each through the weights of its place in the window (a tap), and
-attention only scales words: W·[x; a·x] = W₁·x + a·(W₂·x). So every *different* word of a batch is
-projected once, by one matrix product, however often it occurs and whatever it is paired with; what
-depends on the pair are sums of scaled rows of that table. Max pooling keeps one window per filter.
-The search for it needs no gradient: only the winners are then read from the table again. On a CPU
-the search is a compiled loop, which makes an epoch 2.3 times as fast (`docs/notes/kernels.md`).
+A window is a sum of words, each times the weights of its position in the window (a tap), and
+attention only scales words: W·[x; a·x] = W₁·x + a·(W₂·x). So every *distinct* word of a batch is
+projected once, by one matrix product, however often it occurs and whatever it is paired with; only
+sums of scaled rows of that table depend on the pair. Max pooling keeps one window per filter. The
+search for it needs no gradient: only the winners are then read from the table again. On a CPU the
+search is a compiled loop, which makes an epoch 2.3 times as fast (`docs/notes/kernels.md`).
 
-Shapes: U different words, R sentences (or pairs), L words of the longest, M widths, T = 1 + … + M
+Shapes: U distinct words, R sentences (or pairs), L words of the longest, M widths, T = 1 + … + M
 taps, F filters, p parts of an input (1, or 2 with the weighted copy beside the vector).
 """
 
@@ -71,10 +71,10 @@ def _search(table, place, length, weight, scaled, wide, start):  # pragma: no co
 class HolisticConvolution(nn.Module):
     """`filters` holistic filters of each width 1 to `widths`, tanh, max over the windows.
 
-    `wide`: zeros stand before and after a sentence, so that every word is in as many windows as
-    any other (|S| + w − 1 windows, Kalchbrenner et al. 2014). Otherwise windows lie within it
-    (|S| − w + 1); a sentence shorter than a window has one, filled up with zeros. These zeros
-    belong to the method; a batch's padding is in no window that counts.
+    With `wide`, a sentence is surrounded by zeros, so that all words are in equally many of its
+    |S| + w − 1 windows (Kalchbrenner et al. 2014). Otherwise its |S| − w + 1 windows lie within it;
+    a sentence shorter than a window has one window, filled up with zeros. These zeros belong to
+    the method; a batch's padding is in no window that counts.
     """
 
     def __init__(self, size: int, filters: int, widths: int, *, weighted: bool, wide: bool) -> None:
@@ -90,7 +90,7 @@ class HolisticConvolution(nn.Module):
         return list(cast(Iterable[nn.Conv1d], self.convolutions))
 
     def project(self, words: Tensor) -> Tensor:
-        """Words `[U, d]` → the table `[U, T, p, F]`; row 0 must be zeros."""
+        """Project words `[U, d]`, where row 0 must be zeros, to the table `[U, T, p, F]`."""
         weights = [c.weight.unflatten(1, (self.parts, -1)) for c in self._convolutions]
         taps = torch.cat([w.permute(2, 3, 1, 0) for w in weights], dim=1)  # [d, T, p, F]
         return (words @ taps.flatten(1)).view(len(words), *taps.shape[1:])
@@ -99,11 +99,11 @@ class HolisticConvolution(nn.Module):
     def largest(
         self, table: Tensor, place: Tensor, length: Tensor, weight: Tensor | None
     ) -> Tensor:
-        """First word of the largest window of each width and filter, `[R, M, F]`.
+        """Return the first position of the largest window of each width and filter, `[R, M, F]`.
 
-        It is below 0 where the window begins before the sentence; of equal windows the first is
-        taken. `place` `[R, L]` are the words' rows in the table (0: padding), `weight` `[R, L]`
-        their attention weights, `length` `[R]` counts the words of each sentence.
+        It is negative if the window begins before the sentence; ties go to the first window.
+        `place` `[R, L]` are the words' rows in the table (0: padding), `weight` `[R, L]` their
+        attention weights, `length` `[R]` the numbers of words of the sentences.
         """
         rows, longest = place.shape
         starts = []
@@ -128,9 +128,9 @@ class HolisticConvolution(nn.Module):
     def winners(
         self, table: Tensor, place: Tensor, length: Tensor, weight: Tensor | None
     ) -> tuple[Tensor, Tensor | None]:
-        """The words in the largest windows, `[R, T, F]`: rows of the table, attention weights.
+        """Return table rows and attention weights of the largest windows' words, `[R, T, F]`.
 
-        The row is 0 (no word) where a window sticks out of its sentence. Arguments as in `largest`.
+        The row is 0 (no word) outside of the sentence. Arguments are as in `largest`.
         """
         if table.device.type == "cpu" and table.dtype == torch.float32:
             widths = len(self.widths)
@@ -145,14 +145,14 @@ class HolisticConvolution(nn.Module):
         return row, None if weight is None else weight.gather(1, index).view_as(word)
 
     def pool(self, table: Tensor, row: Tensor, weight: Tensor | None) -> Tensor:
-        """What max pooling leaves of the sentences, `[R, M, F]`: tanh of the `winners`' sums.
+        """Return the max-pooled sentences, `[R, M, F]`: tanh of the sums over the `winners`.
 
         (tanh after the maximum equals tanh before it.)
         """
         taps, parts, filters = table.shape[1:]
         first = torch.arange(taps, device=table.device)[:, None] * parts * filters
         index = row * (taps * parts * filters) + first + torch.arange(filters, device=table.device)
-        # One gather for all: each would have a gradient of the size of the table.
+        # A single gather, as each one has a gradient of the size of the table.
         places = torch.stack([index + part * filters for part in range(parts)])
         sums, *copy = table.flatten().gather(0, places.flatten()).view(places.shape).float()
         if weight is not None:

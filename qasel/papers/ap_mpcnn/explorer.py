@@ -22,9 +22,9 @@ NAMES = {
     "wide": "wide convolution off",
     "sparse": "sparse features off",
 }
-"""Part switched off → how the reader knows it."""
+"""Part switched off → its name for the reader."""
 FILTERS, NUMBERED = 3, 5
-"""Filters of each width that are shown, and words of a sentence with their weights beside them."""
+"""Number of filters shown per width, and of words per sentence with their weights beside them."""
 WEIGHTS = {
     True: "Words are shaded by their attention weights (A₁ of the question, A₂ of the candidate), "
     "which add up to 1; the largest are written beside their words. The question's weights depend "
@@ -45,7 +45,7 @@ SWITCHED = (
 
 
 def switched(ranker: APMPCNNRanker, question: str, right: str, wrong: str) -> pd.DataFrame:
-    """Log odds of both candidates: a line with all parts on (""), and one per part switched off."""
+    """Return both candidates' log odds: a row with all parts on (""), one per part switched off."""
     parts = [off for off in ("", *SWITCHES) if not off or getattr(ranker.recipe, off)]
     odds = [[ranker.inside(question, a, off).log_odds for a in (right, wrong)] for off in parts]
     return pd.DataFrame(odds, index=parts, columns=["right", "wrong"])
@@ -53,7 +53,7 @@ def switched(ranker: APMPCNNRanker, question: str, right: str, wrong: str) -> pd
 
 @house_style
 def switched_figure(log_odds: pd.DataFrame) -> HouseFigure:
-    """f(q, p) of both candidates as bars, for each line of `switched`, with the margin."""
+    """Draw f(q, p) of both candidates as bars, with the margin, for each row of `switched`."""
     margins = log_odds["right"] - log_odds["wrong"]
     names = [f"{NAMES[part]}\nmargin {number(gap, '+')}" for part, gap in margins.items()]
     figure = new_figure(8, 1.2 + 0.7 * len(names))
@@ -69,17 +69,17 @@ def switched_figure(log_odds: pd.DataFrame) -> HouseFigure:
 
 
 def strongest(right: Sentence, wrong: Sentence, width: int) -> list[int]:
-    """The `FILTERS` filters of a width, from 1, whose pooled values differ most."""
+    """Return the `FILTERS` filters of a width, counted from 1, whose pooled values differ most."""
     gap = (right.maps[width - 1].max() - wrong.maps[width - 1].max()).abs()
     return gap.sort_values(ascending=False, kind="stable").index[:FILTERS].tolist()
 
 
 class PerspectiveExplorer(CandidateExplorer):
-    """A question with a right and a wrong candidate, all picked or typed: what the parts find.
+    """What the network's parts find in a relevant and a non-relevant candidate, picked or typed.
 
-    Candidates are offered by their score, the highest first. `first` is the id of the question
-    shown at the start, else the first that has both kinds. Raises `QaselError` for a ranker that
-    is not trained and a split without questions.
+    Candidates are offered by falling score. `first` is the id of the question shown at the start,
+    by default the first with both kinds of candidates. Raises `QaselError` for an untrained ranker
+    and a split without questions.
     """
 
     kinds: ClassVar = {"Right": (1,), "Wrong": (0,)}
@@ -98,17 +98,17 @@ class PerspectiveExplorer(CandidateExplorer):
         super().__init__(split, [self.asked], [self.asked], first)
 
     def offer(self, question: Question) -> None:
-        """Offer the candidates of a question, and forget what was asked instead of the last."""
+        """Offer the candidates of a question, and clear the field "Ask instead"."""
         self.asked.value = ""
         super().offer(question)
 
     def ordered(self, question: Question) -> list[Candidate]:
-        """The candidates, the highest score first."""
+        """Return the candidates, the highest score first."""
         ranking = self.ranker.rank(Split("picked", (question,))).ranking(question.id)
         return sorted(question.candidates, key=lambda candidate: ranking.index(candidate.id))
 
     def picture_of(self, question: Question, *shown: Candidate) -> str:
-        """Both candidates with their words' weights, the strongest windows, the switches."""
+        """Return both candidates' word weights, strongest windows, and scores by part off."""
         text = self.asked.value.strip() or question.text
         ranked = self.ordered(Question(question.id, text, question.candidates))
         places = [f"place {ranked.index(c) + 1} of {len(ranked)}" for c in shown]
@@ -131,7 +131,7 @@ _HEADS = ["", "✓&nbsp;right one", "✗&nbsp;wrong one"]
 
 
 def _sides(seen: Sequence[Inside], places: Sequence[str]) -> str:
-    """Both pairs side by side: score and place, and the words with their weights."""
+    """Return both pairs side by side: score, rank, and words with their weights."""
     scores = [
         f"f = <b>{number(float(expit(pair.log_odds)))}</b>, "
         f"log odds {number(pair.log_odds, '+')}, {place}"
@@ -146,7 +146,7 @@ def _sides(seen: Sequence[Inside], places: Sequence[str]) -> str:
 
 
 def weighted(sentence: Sentence) -> str:
-    """The words of a sentence shaded by their weights, the largest of which stand beside them."""
+    """Return the words of a sentence shaded by their weights, with the largest beside the words."""
     if sentence.words == ("",):
         return f'<span style="color:{GREY}">(no word)</span>'
     if sentence.weights is None:
@@ -161,12 +161,12 @@ def weighted(sentence: Sentence) -> str:
 
 
 def _words(words: Sequence[str]) -> str:
-    # Each in an element of its own, so that no two dollar signs are taken for mathematics.
+    # Each word in its own element, so that two dollar signs are not taken for mathematics.
     return " ".join(f"<span>{escape(word)}</span>" for word in words)
 
 
 def _windows(right: Inside, wrong: Inside) -> str:
-    """For each width, what the filters that differ most between two candidates keep of each."""
+    """Return the windows kept by the filters of each width that differ most between candidates."""
     rows = []
     for width in range(1, len(right.answer.maps) + 1):
         rows.append([f"<b>Windows of {width} word{'s' if width > 1 else ''}</b>", "", ""])

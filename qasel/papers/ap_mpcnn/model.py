@@ -21,19 +21,19 @@ from qasel.training.batching import Batch, Tile
 def attention_weights(
     question: Tensor, answer: Tensor, real_question: Tensor, real_answer: Tensor
 ) -> tuple[Tensor, Tensor]:
-    """A₁ `[P, n]` and A₂ `[P, m]` of unit vectors `[P, n, d]` and `[P, m, d]`, zero at padding.
+    """A₁ `[P, n]` and A₂ `[P, m]` from unit vectors `[P, n, d]` and `[P, m, d]`, zero at padding.
 
-    The cosine matrix D is never made: the sum of a row of D is the product of the word's unit
+    The cosine matrix D is never built: the sum of a row of D is the product of the word's unit
     vector with the sum of the other sentence's unit vectors. Softmax is over real words only.
     """
-    # Not as matrix products: half precision, which those have on a GPU, is too coarse for softmax.
+    # No matrix products: on a GPU they have half precision, which is too coarse for this softmax.
     rows = (question * answer.sum(1, keepdim=True)).sum(-1)  # E₁
     columns = (answer * question.sum(1, keepdim=True)).sum(-1)  # E₂
     return masked_softmax(rows, real_question), masked_softmax(columns, real_answer)
 
 
 TINY = 1e-8
-"""Below this product of lengths two vectors have no angle; their cosine is 0 then."""
+"""Lower bound on the product of two vectors' lengths, so that zero vectors have the cosine 0."""
 
 
 def _length(x: Tensor, dim: int) -> Tensor:
@@ -46,21 +46,21 @@ def _cosine(product: Tensor, x_length: Tensor, y_length: Tensor) -> Tensor:
 
 
 def horizontal(x: Tensor, y: Tensor) -> Tensor:
-    """Cosine and Euclidean distance of each filter's M numbers, `[P, 2·F]` (figure 6, comU₂).
+    """Cosine and Euclidean distance of each filter's M values, `[P, 2·F]` (figure 6, comU₂).
 
-    A filter's two numbers stand side by side.
+    The two numbers of a filter are next to each other.
     """
     cosine = _cosine((x * y).sum(1), _length(x, 1), _length(y, 1))
     return torch.stack([cosine, _length(x - y, 1)], dim=-1).flatten(1)
 
 
 def vertical(x: Tensor, y: Tensor, difference: str = "sum") -> Tensor:
-    """Cosine, Euclid and |x − y| of every pair of widths, `[P, 3·M²]` (figure 7, comU₁).
+    """Cosine, Euclidean distance and |x − y| of all pairs of widths, `[P, 3·M²]` (figure 7, comU₁).
 
-    |x − y| is one number, as the size of the vector says: the sum over the filters, or with
-    `difference="mean"` their mean. With `"vector"` it is one number per filter, as in He et al.
-    (2015), and the result `[P, (2 + F)·M²]`. The numbers of a pair of widths stand side by side;
-    the second sentence's width runs fastest.
+    |x − y| is one number, as the printed size of the vector implies: the sum over the filters, or
+    with `difference="mean"` the mean. With "vector" it is one number per filter, as in He et al.
+    (2015), and the result is `[P, (2 + F)·M²]`. The numbers of a pair of widths are next to each
+    other; the second sentence's width varies fastest.
     """
     product = (x[:, :, None] * y[:, None]).sum(-1)  # [P, M, M]; @ would be in half precision
     cosine = _cosine(product, _length(x, 2)[:, :, None], _length(y, 2)[:, None])
@@ -72,25 +72,25 @@ def vertical(x: Tensor, y: Tensor, difference: str = "sum") -> Tensor:
 
 
 def compared_size(filters: int, widths: int, sparse: bool, difference: str = "sum") -> int:
-    """Entries of the comparison vector H_v (equation 21), 631 at the paper's sizes."""
+    """Return the size of the comparison vector H_v (equation 21): 631 at the paper's settings."""
     absolute = filters if difference == "vector" else 1
     return 2 * filters + (2 + absolute) * widths**2 + (4 if sparse else 0)
 
 
 UNKNOWN = 0.25
-"""Numbers of the vector for unknown words are drawn from −0.25 … 0.25 (section 3.1)."""
+"""The vector of unknown words is drawn uniformly from −0.25 … 0.25 (section 3.1)."""
 
 
 class APMPCNN(nn.Module):
-    """Scores pairs of sentences; each part of the paper can be left out of its recipe.
+    """Scores pairs of sentences; the recipe can switch off each part of the paper.
 
     `attention` puts a copy of each word, scaled by its attention weight, beside the word;
-    `wide` surrounds sentences with zeros; `sparse` adds the four overlap features to what is
-    compared. Those read the tables `content` and `idf` `[words]`, which the model keeps (and
-    starts out without stop words and with idf 0).
+    `wide` surrounds sentences with zeros; `sparse` adds the four overlap features to the comparison
+    vector. They read the buffers `content` and `idf` `[words]`, which are set by `count_words`;
+    before that, no word is a stop word and idf is 0.
 
-    `vectors` `[words, d]` are trained if they have a learning rate. A word whose vector is all 0
-    is unknown: all such words have one vector, drawn once.
+    `vectors` `[words, d]` are trained if `recipe.vectors_rate` is above 0. Words whose vector is
+    all 0 are unknown and share one vector, drawn once.
     """
 
     unknown: Tensor
@@ -117,14 +117,14 @@ class APMPCNN(nn.Module):
         self.output = nn.Linear(r.hidden, 1)
 
     def count_words(self, words: Sequence[str], idf: Idf) -> None:
-        """Learn what sparse features need to know of the words that the numbers stand for."""
+        """Set what the sparse features need to know of the words, in the order of their numbers."""
         self.unseen.fill_(idf(""))
         for table, values in zip((self.content, self.idf), word_tables(words, idf), strict=True):
             table.copy_(values)
 
     @torch.inference_mode(False)
     def add_words(self, words: Sequence[str]) -> None:
-        """Learn the same of words that get the next numbers; the training texts have none."""
+        """Set the same for words with the next numbers, which are not in the training texts."""
         if self.sparse:
             content = torch.tensor([is_content(word) for word in words], dtype=torch.bool)
             self.content = torch.cat([self.content, content.to(self.content.device)])
@@ -139,7 +139,7 @@ class APMPCNN(nn.Module):
     def pooled(self, batch: Batch) -> tuple[Tensor, Tensor]:
         """Both sentences of all pairs after max pooling, `[P, M, F]` each (equation 13)."""
         present = [part.flatten() for tile in batch.tiles for part in (tile.question, tile.answer)]
-        # Padding is always among them, and sorted first: row 0 of the table is zeros.
+        # Padding is always among them and comes first, so row 0 of the table is zeros.
         numbers = torch.cat([present[0].new_tensor([PADDING]), *present]).unique()
         place = numbers.new_zeros(len(self.vectors))
         place[numbers] = torch.arange(len(numbers), device=numbers.device)
@@ -149,19 +149,19 @@ class APMPCNN(nn.Module):
         tiles = [self._winners(tile, table, units, place) for tile in batch.tiles]
         questions, answers = zip(*tiles, strict=True)
         rows, weights = zip(*questions, *answers, strict=True)
-        # One look-up for the batch: each would have a gradient of the size of the table.
+        # A single look-up per batch, as each one has a gradient of the size of the table.
         weight = torch.cat(weights) if self.attention else None
         question, answer = self.convolution.pool(table, torch.cat(rows), weight).chunk(2)
         return question, answer
 
     def _winners(self, tile: Tile, table: Tensor, units: Tensor, place: Tensor) -> tuple[Any, Any]:
-        """Rows and weights of the words that pooling keeps of both sentences of a tile's pairs.
+        """Return rows and weights of the words kept by pooling, for both sides of a tile's pairs.
 
-        `units` `[U, d]` are unit vectors of the batch's words, `place` a word's row in the table.
+        `units` `[U, d]` are unit vectors of the batch's words, `place` maps words to table rows.
         """
         find, pairs = self.convolution.winners, tile.question_of
         question, answer = place[tile.question], place[tile.answer]
-        if not self.attention:  # a question is the same for all of its candidates
+        if not self.attention:  # a question is then the same for all candidates
             row, _ = find(table, question, tile.question_length, None)
             return (row[pairs], None), find(table, answer, tile.answer_length, None)
         question, length = question[pairs], tile.question_length[pairs]

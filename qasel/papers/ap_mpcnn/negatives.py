@@ -1,8 +1,8 @@
-"""Which wrong answers a right one is set against, and the triplet loss (section 3.3).
+"""The choice of non-relevant answers for each relevant one, and the triplet loss (section 3.3).
 
-Over padded lists, `[questions, candidates]`: `scores` are f(q, p), probabilities; `labels` are 0 or
-1 (0 at padding), `mask` is true where there is a candidate. Triplets are a table `[questions,
-candidates, candidates]`, true where the first (right) is set against the second (wrong).
+Lists are padded, `[questions, candidates]`: `scores` are f(q, p); `labels` are 0 or 1 (0 at
+padding); `mask` is true where there is a candidate. Triplets are a table `[questions, candidates,
+candidates]`, true where the first (relevant) is compared with the second (non-relevant).
 """
 
 from collections.abc import Iterator
@@ -15,18 +15,17 @@ from qasel.errors import QaselError
 from qasel.training.batching import Batch, EncodedSplit
 
 NEGATIVES = ("nearest", "alike", "highest", "random")
-"""Ways to choose: by distance to the right answer's score or hidden vector, by the score, or by
-chance."""
+"""Ways to choose: closest to the relevant answer by score or hidden vector, best score, random."""
 
 
 def choose(
     scores: Tensor, labels: Tensor, mask: Tensor, count: int, by: str, hidden: Tensor | None = None
 ) -> Tensor:
-    """At most `count` wrong answers for every right one: the triplets.
+    """Choose at most `count` non-relevant answers for every relevant one; returns the triplets.
 
-    `by="nearest"`: those with the most similar scores; `"alike"`: whose `hidden` vectors
-    `[questions, candidates, size]` have the largest cosine; `"highest"`: with the highest scores;
-    `"random"`: any. A list with fewer than `count` wrong answers gives them all.
+    `by="nearest"`: those with the closest scores; "alike": those whose `hidden` vectors
+    `[questions, candidates, size]` have the largest cosine; "highest": those with the highest
+    scores; "random": any. Lists with fewer than `count` non-relevant answers use them all.
     """
     scores = scores.detach()
     positive = mask & (labels > 0.5)
@@ -50,8 +49,7 @@ def choose(
 def triplet_loss(scores: Tensor, triplets: Tensor, margin: float) -> Tensor:
     """Mean over the triplets of max(0, margin − (f(q, p⁺) − f(q, p⁻))) (equation 24); 0 for none.
 
-    (The paper prints the sum; to Adam the two differ only beside the regularisation, which is the
-    optimiser's here.)
+    (The paper prints the sum. For Adam, the two differ only relative to its weight decay.)
     """
     gap = scores[:, :, None] - scores[:, None, :]
     loss = F.relu(margin - gap) * triplets
@@ -59,10 +57,10 @@ def triplet_loss(scores: Tensor, triplets: Tensor, margin: float) -> Tensor:
 
 
 class CountedLists:
-    """The lists of a split that there is something to learn from, in batches of counted items.
+    """The lists of a split that can be learnt from, in batches of about equally many items.
 
-    What is counted are right answers if `pairwise`, candidates otherwise. Lists stay whole, so a
-    batch has about as many as asked for: a list belongs to the batch in which it starts.
+    Items are relevant answers if `pairwise`, else candidates. Lists stay whole: each belongs to
+    the batch in which its first item falls. Raises `QaselError` if no list can be learnt from.
     """
 
     def __init__(self, data: EncodedSplit, pairwise: bool) -> None:
@@ -82,7 +80,7 @@ class CountedLists:
         return len(self.questions)
 
     def batches(self, size: int, shuffle: torch.Generator | None = None) -> Iterator[Batch]:
-        """Batches of about `size`, in file order or shuffled by a (CPU) generator."""
+        """Yield batches of about `size` items, in file order or shuffled by a (CPU) generator."""
         order = torch.arange(len(self))
         if shuffle is not None:
             order = torch.randperm(len(self), generator=shuffle)

@@ -1,4 +1,4 @@
-"""Paper 5 as a ranker: the model, its losses, its optimiser, and a pair seen from inside."""
+"""Paper 5 as a ranker: the model, its losses and optimiser, and a pair's intermediate values."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,16 +22,16 @@ from qasel.training.neural import NeuralRanker
 from qasel.training.trainer import Schedule
 
 SWITCHES = ("attention", "wide", "sparse")
-"""The parts that can be switched off in a trained network; as in the recipe."""
+"""The parts that can be switched off in a trained network, as named in the recipe."""
 OUTSIDE = "∅"
-"""Stands for a place before or after the sentence in the words of a window."""
+"""Stands for a place outside the sentence in the words of a window."""
 
 
 @dataclass(frozen=True)
 class Sentence:
-    """A sentence of a pair: its n `words` (a single "" if it has none) and what is computed of it.
+    """A sentence of a pair: its n `words` (a single "" if it has none) and intermediate values.
 
-    `weights` `[n]` are attention weights, None without attention; `maps` those of `feature_maps`.
+    `weights` `[n]` are attention weights, None without attention; `maps` are the `feature_maps`.
     """
 
     words: tuple[str, ...]
@@ -40,7 +40,7 @@ class Sentence:
 
     @property
     def pooled(self) -> np.ndarray:
-        """What max pooling leaves of the maps, `[M, F]`."""
+        """The maps after max pooling, `[M, F]`."""
         return np.stack([values.max() for values in self.maps])
 
 
@@ -63,11 +63,11 @@ class APMPCNNRanker(NeuralRanker):
     vocabulary: Vocabulary
 
     def build(self, vectors: Tensor) -> APMPCNN:
-        """The network in the recipe's sizes, with the recipe's parts."""
+        """Return the untrained network with the recipe's sizes and parts."""
         return APMPCNN(vectors, self.recipe)
 
     def prepare(self, *splits: Split) -> None:
-        """Take the words of some splits; idf is that of the first one's candidates."""
+        """Build the network for the words of some splits; idf is of the first one's candidates."""
         texts = [c.text for question in splits[0] for c in question.candidates]
         idf = Idf.of(texts) if self.recipe.sparse else None
         super().prepare(*splits)
@@ -75,11 +75,11 @@ class APMPCNNRanker(NeuralRanker):
             self.network.count_words(self.vocabulary.words, idf)
 
     def training_data(self, split: Split) -> CountedLists:
-        """The lists of a split that have what the loss needs."""
+        """Return the lists of a split that the loss can learn from."""
         return CountedLists(self._on_device(split), self.recipe.pairwise)
 
     def optimizer(self) -> torch.optim.Optimizer:
-        """Adam, the regularisation as its weight decay; the word vectors have none."""
+        """Adam with the regularisation as weight decay, except for word vectors."""
         adam = super().optimizer()
         adam.param_groups[0]["weight_decay"] = self.recipe.regularization
         return adam
@@ -96,7 +96,7 @@ class APMPCNNRanker(NeuralRanker):
         return {"loss": triplet_loss(f, triplets, r.margin)}
 
     def scores(self, batch: Batch) -> Tensor:
-        """Log odds: they sort as f(q, p) does, and never saturate."""
+        """Log odds, which are ordered as f(q, p) but never saturated."""
         return self.network(batch)
 
     def schedule(self) -> Schedule:
@@ -106,12 +106,12 @@ class APMPCNNRanker(NeuralRanker):
 
     @torch.inference_mode()
     def inside(self, question: str, answer: str, off: str = "") -> Inside:
-        """A pair of texts step by step, as the paper has it, with one part switched `off`.
+        """Return what the network computes of a pair of texts, with one part switched `off`.
 
-        The weights stay as they were trained with all parts. Off means, for `attention`, that
-        every word of a sentence has the same weight 1/n; for `wide`, that windows lie within the
-        sentence; for `sparse`, that the four features are 0. A part that the network does not have
-        is off already. Raises `QaselError` for other parts.
+        The trained weights stay the same. Without "attention", all n words of a sentence have the
+        weight 1/n; without "wide", windows lie within the sentence; without "sparse", the four
+        features are 0. A part that the network does not have is off already. Raises `QaselError`
+        for unknown parts.
         """
         if off not in ("", *SWITCHES):
             raise QaselError(f"unknown part {off!r}: choose from {', '.join(SWITCHES)}")
@@ -150,7 +150,7 @@ def feature_maps(
     """Equations 11 and 12: tanh of all windows of each width from 1, `[windows, F]`.
 
     Rows are named by their words, filters count from 1. `vectors` `[n, d]` are those of the words,
-    `weight` `[n]` their attention weights. Training never makes these maps: see `convolution`.
+    `weight` `[n]` their attention weights. Training never builds these maps: see `convolution`.
     """
     x = vectors if weight is None else torch.cat([vectors, weight[:, None] * vectors], dim=1)
     maps = []

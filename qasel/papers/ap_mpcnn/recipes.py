@@ -1,4 +1,4 @@
-"""Recipes for the paper's own rows of figure 11 and tables IV and V; its settings by default."""
+"""Recipes for the paper's own rows of figure 11 and tables IV and V, with its settings."""
 
 from typing import Annotated, ClassVar, Literal
 
@@ -24,7 +24,7 @@ ALONE = {
     "Sparse feature vector only": "sparse",
     "Pairwise ranking only": "pairwise",
 }
-"""Bar of figure 11 → the one part that it has."""
+"""Bar of figure 11 → the only part that it has."""
 SETTINGS = {
     f"{name} {value}": {setting: value}
     for name, setting, values in (
@@ -39,18 +39,18 @@ SETTINGS = {
     )
     for value in values
 }
-"""Column of table IV → the setting that it changes."""
+"""Column of table IV → the setting that it changes, and its value."""
 VARIANTS = (MAIN, *ALONE, *SETTINGS)
 
 
 class APMPCNNRecipe(Recipe):
     """Settings of a run of paper 5 (section 4.2).
 
-    The text leaves open, so ours: what a `batch` counts (right answers, with the lists that they
-    are in; candidates where ranking is not pairwise), cross entropy as the loss then, that
-    "nearest" is meant by score (with dropout on, as the loss sees it), that |x − y| is a sum
-    (docs/notes/ap-mpcnn.md), and that dropout follows the hidden layer. Not as equation 24 has
-    it: the loss is a mean over triplets, not a sum, and the gradient of the penalty λw, not 2λw.
+    Not in the paper, so chosen by us: what a `batch` counts (relevant answers, in whole lists;
+    candidates if ranking is not pairwise), cross entropy as the loss of the latter, "nearest" by
+    score (with dropout on, as in the loss), |x − y| as a sum (docs/notes/ap-mpcnn.md), and dropout
+    after the hidden layer. Unlike in equation 24, the loss is a mean over triplets, not a sum, and
+    the gradient of the penalty is λw, not 2λw.
     """
 
     added: ClassVar = {"hinge": "sigmoid", "keep": "best"}
@@ -65,13 +65,13 @@ class APMPCNNRecipe(Recipe):
     widths: Count = 3
     hidden: Count = 300
     dropout: Share = 0.5
-    difference: Literal["sum", "mean", "vector"] = "sum"  # |x − y| over the filters, or all of it
+    difference: Literal["sum", "mean", "vector"] = "sum"  # of |x − y| over filters, or all of it
     negatives: Count = 8
     negatives_by: Annotated[str, one_of(NEGATIVES)] = "nearest"
     margin: Amount = 1.0
-    hinge: Literal["sigmoid", "raw"] = "sigmoid"  # on probabilities (equation 24), or log odds
+    hinge: Literal["sigmoid", "raw"] = "sigmoid"  # on probabilities (equation 24) or log odds
     learning_rate: Amount = 0.00018
-    vectors_rate: Amount = 0.0  # 0 fixes the word vectors
+    vectors_rate: Amount = 0.0  # learning rate of the word vectors; 0 freezes them
     decay: Amount = 0.3  # of the learning rate, every `decay_every` epochs
     decay_every: Count = 2
     regularization: Share = 0.0006405  # Adam's weight decay
@@ -92,7 +92,7 @@ QUICK = {
 }
 """Small enough for a walkthrough, never for tables (docs/notes/ap-mpcnn.md)."""
 QUICK_CANDIDATES = 40
-"""The batch of a quick run where candidates are counted."""
+"""Batch size of quick runs in which batches count candidates."""
 
 
 def recipe(
@@ -103,9 +103,9 @@ def recipe(
     scale: str = "paper",
     seed: int = 0,
 ) -> APMPCNNRecipe:
-    """The recipe of a row; raises `QaselError` for an unknown variant or scale.
+    """Return the recipe of a row; raises `QaselError` for an unknown variant or scale.
 
-    The vectors default to GloVe 6B 100d (the paper's have 300 numbers).
+    `vectors` defaults to GloVe 6B 100d (the paper's have 300 dimensions).
     """
     settings: dict = {
         "protocol": "raw" if dataset == "trecqa" else usual_protocol(dataset),

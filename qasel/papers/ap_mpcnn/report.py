@@ -1,6 +1,6 @@
 """Paper 5: AP-MPCNN as boxes and arrows, its claims beside our runs, and its figures.
 
-`runs` are the frame of `read_runs`, by default the ledger's.
+`runs` is a frame of `read_runs`, by default that of the ledger.
 """
 
 from collections.abc import Callable, Iterable
@@ -26,7 +26,7 @@ DATASET = "trecqa"
 
 
 def network(recipe: APMPCNNRecipe) -> Diagram:
-    """Figure 2 from left to right, all four parts on: the question above, the answer below."""
+    """Return figure 2 as a diagram, with all four parts: the question above, the answer below."""
     r = recipe
     size = compared_size(r.filters, r.widths, sparse=True)
     filters, pooled = f"{r.filters} filters each", f"[{r.widths}, {r.filters}]"
@@ -59,15 +59,15 @@ def network(recipe: APMPCNNRecipe) -> Diagram:
 
 
 parts = partial(judged_claims, ROOM)
-"""What the paper concludes, a line a comparison (its `claims.csv`); columns as in `judged`."""
+"""The paper's conclusions (`claims.csv`), one row per comparison; columns as in `judged`."""
 
 
 def settings(runs: pd.DataFrame | None = None) -> pd.DataFrame:
-    """Table IV: of each setting's three values, which has the best test MAP, the paper's and ours.
+    """Return which of each setting's three values has the best test MAP in table IV and in ours.
 
-    The recipe's own value is the one in the middle. `gap` is its mean less that of the better one
-    of the other two, p Fisher's randomisation test of the two over the test questions. Ours are
-    runs with the vectors of the recipe's own, on the seeds (`runs`) that all three values have.
+    The recipe's own value is the one in the middle. `gap` is its mean less that of the better of
+    the other two; p tests this difference over questions and seeds (`significance`). Ours are runs
+    with the word vectors of the recipe's own, on the seeds (`runs`) that all three values have.
     """
     runs = read_runs([ROOM]) if runs is None else runs
     lines = in_tables(ROOM, runs).query("dataset == @DATASET and split == 'test'")
@@ -103,7 +103,7 @@ def settings(runs: pd.DataFrame | None = None) -> pd.DataFrame:
 
 
 def _best(values: pd.Series, scores: pd.Series) -> str:
-    """The values with the highest score: more than one where it is a tie."""
+    """List the values with the highest score, several in case of a tie."""
     return _listed(values[scores == scores.max()])
 
 
@@ -112,7 +112,7 @@ def _listed(values: Iterable[float]) -> str:
 
 
 def summary(frame: pd.DataFrame) -> list[str]:
-    """How often the recipe's own value is the best of its three, in two sentences."""
+    """Say in two sentences how often the recipe's own value is the best of its three."""
     sentences = []
     for where, column in (("In the paper's numbers", "best (paper)"), ("In ours", "best (ours)")):
         ran = frame[frame[column] != NOT_RUN]
@@ -128,9 +128,9 @@ def summary(frame: pd.DataFrame) -> list[str]:
 
 
 def answered(runs: pd.DataFrame | None = None) -> pd.DataFrame:
-    """Test MAP and MRR over all questions, as in the tables, and over those with a right answer.
+    """Return test MAP and MRR over all questions (as in the tables) and over answered ones.
 
-    Means over seeds, one line per system and its vectors. Where no answer is right, MAP is 0.
+    Means over seeds, one row per system and vectors. Without a relevant answer, AP is 0.
     """
     lines = in_tables(ROOM, runs).query("dataset == @DATASET and split == 'test'")
     means = []
@@ -149,7 +149,7 @@ def answered(runs: pd.DataFrame | None = None) -> pd.DataFrame:
 def figures(
     runs: pd.DataFrame | None = None, note: Callable[[str], None] = print
 ) -> dict[str, HouseFigure]:
-    """Every figure by its name; `note` is given those that there are no runs for."""
+    """Return every figure by name; `note` gets a line about each one that has no runs."""
     runs = read_runs([ROOM]) if runs is None else runs
     found = {
         "network": architecture(),
@@ -162,7 +162,7 @@ def figures(
 
 
 def architecture() -> HouseFigure:
-    """The network (figure 2) with the shapes of the paper's recipe."""
+    """Draw the network (figure 2) with the shapes of the paper's recipe."""
     return diagrams(
         {" ": network(recipe(MAIN, DATASET))},
         unit=1.1,
@@ -173,7 +173,7 @@ def architecture() -> HouseFigure:
 
 
 def table_5(runs: pd.DataFrame | None = None) -> HouseFigure | None:
-    """Table V: the paper's number and those that it cites, ours beside its own."""
+    """Draw table V: the paper's number beside ours, and the numbers that it cites."""
 
     def cited(frame: pd.DataFrame) -> pd.DataFrame:
         return frame.assign(verdict=frame["verdict"].mask(frame["row"].ne(MAIN), "cited"))
@@ -183,13 +183,13 @@ def table_5(runs: pd.DataFrame | None = None) -> HouseFigure | None:
 
 
 def table_4(runs: pd.DataFrame | None = None) -> HouseFigure | None:
-    """Table IV: two other values of each setting, the paper's numbers and ours."""
+    """Draw table IV: two other values of each setting, the paper's numbers and ours."""
     title = "Table IV: one setting changed at a time"
     return table_figure(ROOM, runs, "table-4", title, lambda frame: frame.assign(system=MAIN))
 
 
 def _each(names: Iterable[str], runs: pd.DataFrame | None) -> dict[str, pd.DataFrame]:
-    """The test lines of the systems that were run, each with the vectors of its own row."""
+    """Return the test rows of the systems that were run, each with its own row's word vectors."""
     systems: dict[str, pd.DataFrame] = {}
     for name in names:
         systems |= shown(ROOM, DATASET, name, runs=runs)
@@ -198,7 +198,7 @@ def _each(names: Iterable[str], runs: pd.DataFrame | None) -> dict[str, pd.DataF
 
 @house_style
 def figure_11(runs: pd.DataFrame | None = None) -> HouseFigure | None:
-    """Figure 11: each part alone and all together, ours; the paper prints a picture only."""
+    """Draw figure 11 from our runs: each part alone and all together. The paper has no numbers."""
     systems = _each((*ALONE, MAIN), runs)
     if MAIN not in systems or len(systems) < 2:
         return None
@@ -223,7 +223,7 @@ def figure_11(runs: pd.DataFrame | None = None) -> HouseFigure | None:
 
 
 def training(runs: pd.DataFrame | None = None) -> HouseFigure | None:
-    """Loss and dev MAP after each epoch: of the pairwise systems, and of all in figure 11."""
+    """Draw the pairwise systems' loss and the dev MAP of all in figure 11, after each epoch."""
     systems = _each((MAIN, *ALONE), runs)
     if MAIN not in systems:
         return None

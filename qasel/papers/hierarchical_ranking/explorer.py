@@ -1,4 +1,4 @@
-"""The two explorers of notebook 01: what words attend to, and places by head."""
+"""The two explorers of notebook 01: what words attend to, and candidates' ranks by head."""
 
 from collections.abc import Mapping
 
@@ -14,7 +14,7 @@ from qasel.widgets.base import MARKS, CandidateExplorer, escape, shade, table
 from qasel.widgets.ranking import scores_of
 
 LONGEST = 60
-"""Words of a sentence shown; a longer one is cut."""
+"""Maximum number of words shown of an answer; longer ones are cut."""
 
 
 def _heading(question: Question, candidate: Candidate, more: str = "") -> str:
@@ -25,14 +25,14 @@ def _heading(question: Question, candidate: Candidate, more: str = "") -> str:
 
 
 class AttentionExplorer(CandidateExplorer):
-    """Both directions of the co-attention for a question and a candidate, picked or typed."""
+    """Both directions of the co-attention between a question and a candidate, picked or typed."""
 
     def __init__(self, ranker: HierarchicalRanker, split: Split, first: str | None = None) -> None:
         self.ranker = ranker
         super().__init__(split, first=first)
 
     def picture_of(self, question: Question, candidate: Candidate) -> str:
-        """Two heat maps of weights, words of the answer across; and the candidate's place."""
+        """Return the candidate's rank and two heat maps of weights, the answer's words across."""
         over_answer, over_question = self.ranker.attention(question.text, candidate.text)
         if over_answer.empty:
             raise QaselError("There is no word here to look at: type a few more.")
@@ -48,7 +48,7 @@ class AttentionExplorer(CandidateExplorer):
 
 
 def _weights(weights: pd.DataFrame, title: str) -> str:
-    """A heat map of weights, words of the question down and of the answer across."""
+    """Return a heat map of weights, the question's words down and the answer's words across."""
     if len(weights.columns) > LONGEST:
         title += f" (the first {LONGEST} of {len(weights.columns)} answer words)"
     shown = weights.iloc[:, :LONGEST].rename_axis(index="question", columns="answer")
@@ -56,7 +56,7 @@ def _weights(weights: pd.DataFrame, title: str) -> str:
 
 
 class IntegrationExplorer(CandidateExplorer):
-    """The candidates' places by every head of every variant, and the way of one candidate."""
+    """The candidates' ranks by every head of every variant, with one candidate highlighted."""
 
     def __init__(
         self, rankers: Mapping[str, HierarchicalRanker], split: Split, first: str | None = None
@@ -67,9 +67,9 @@ class IntegrationExplorer(CandidateExplorer):
         super().__init__(split, first=first)
 
     def places(self, question: Question) -> pd.DataFrame:
-        """The place of each candidate (its id) by each head; ★ marks the head that ranks.
+        """Return the rank of each candidate (by id) by each head; ★ marks the head that ranks.
 
-        The last row, `AP`, has the average precisions as text, or dashes without a right answer.
+        The last row, `AP`, has average precisions as text, or dashes where AP is undefined.
         """
         one = Split("picked", (question,))
         judged = question.answered and all(c.label is not None for c in question.candidates)
@@ -83,7 +83,7 @@ class IntegrationExplorer(CandidateExplorer):
         return pd.DataFrame(columns)
 
     def picture_of(self, question: Question, candidate: Candidate) -> str:
-        """The slope chart, and under it a table of all places with the average precisions."""
+        """Return the slope chart, above a table of all ranks and average precisions."""
         places = self.places(question)
         rows = []
         for one in sorted(question.candidates, key=lambda c: places.loc[c.id].iloc[-1]):
@@ -103,7 +103,7 @@ class IntegrationExplorer(CandidateExplorer):
 
 @house_style
 def _slopes(question: Question, candidate: Candidate, places: pd.DataFrame) -> HouseFigure:
-    """A line per candidate from head to head, the one picked last, over the others."""
+    """Draw a line per candidate from head to head, the picked one on top of the others."""
     count = len(question.candidates)
     figure = new_figure(max(6.0, 1.4 * len(places.columns)), 1.8 + 0.25 * count)
     axes = figure.subplots()

@@ -14,15 +14,15 @@ from qasel.papers.hierarchical_ranking.recipes import HierarchicalRecipe
 from qasel.training.batching import Batch, Tile
 
 RECOMPUTE = 800
-"""Pairs per batch above which the backward pass computes encoding and attention again rather than
-keep them: TREC-QA's lists would fill the memory otherwise. The numbers are the same."""
+"""Pairs per batch above which the backward pass recomputes encoding and attention instead of
+storing them: TREC-QA's lists would fill the memory otherwise. Results are the same."""
 
 
 def clipped_softmax(scores: Tensor, mask: Tensor, k: int) -> Tensor:
-    """Softmax over the last axis where `mask`; with k > 0 only the k largest weights stay.
+    """Softmax over the last axis where `mask` is true; with k > 0 only the k largest weights stay.
 
-    The weights that stay are scaled to sum to 1 again (k-max attention, Bian
-    et al. 2017). Padding gets weight 0; a row that is all padding is all 0.
+    These are rescaled to sum to 1 (k-max attention, Bian et al. 2017). Padding gets weight 0; a
+    row of padding only is all 0.
     """
     if 0 < k < scores.shape[-1]:
         scores = scores.masked_fill(~mask, -torch.inf)
@@ -33,7 +33,7 @@ def clipped_softmax(scores: Tensor, mask: Tensor, k: int) -> Tensor:
 class CompareAggregate(nn.Module):
     """One model for every variant: the backbone and the heads of the recipe's `Scheme`.
 
-    `vectors` `[words, d]` are the word vectors, trained if they have a learning rate.
+    `vectors` `[words, d]` are the word vectors, trained if `recipe.vectors_rate` is above 0.
     """
 
     def __init__(self, vectors: Tensor, recipe: HierarchicalRecipe) -> None:
@@ -42,7 +42,7 @@ class CompareAggregate(nn.Module):
         self.kernels, self.heads = len(recipe.kernels), len(self.scheme.heads)
         self.vectors = nn.Parameter(vectors.clone(), requires_grad=recipe.vectors_rate > 0)
         self.gates = nn.Linear(vectors.shape[1], 2 * recipe.hidden)
-        # All heads look at the same words, so one convolution serves them all.
+        # All heads read the same words, so one convolution serves them all.
         columns = recipe.channels * self.heads
         self.aggregate = MaxOverTime(recipe.hidden, columns, recipe.kernels, wide=recipe.wide)
         self.dropout = nn.Dropout(recipe.dropout)
@@ -63,8 +63,8 @@ class CompareAggregate(nn.Module):
     def attend(self, tile: Tile) -> tuple[Tensor, Tensor, Tensor, Tensor]:
         """Equations 2 and 3 for a tile: H^q, H^a, and the attention weights.
 
-        Those are of each question word over the answer's words, `[P, n, m]`, and of each answer
-        word over the question's, `[P, m, n]`.
+        The weights are those of each question word over the answer's words, `[P, n, m]`, and of
+        each answer word over the question's words, `[P, m, n]`.
         """
         question = self.encode(tile.question, tile.real_question)[tile.question_of]
         answer = self.encode(tile.answer, tile.real_answer)
@@ -88,7 +88,7 @@ class CompareAggregate(nn.Module):
     def features(self, batch: Batch) -> Tensor:
         """Matching vectors r = [r^q; r^a] of each head, `[pairs, H, 2·K·c]` (equation 5)."""
         large = torch.is_grad_enabled() and len(batch.slot) > RECOMPUTE
-        # As tensors, among which `checkpoint` finds the GPU whose random state (dropout) it keeps.
+        # Passed as tensors, which tell `checkpoint` the GPU whose random state (dropout) to keep.
         compared = [
             checkpoint(self._compare, *vars(tile).values(), use_reentrant=False)
             if large
@@ -99,7 +99,7 @@ class CompareAggregate(nn.Module):
         words = torch.cat([*questions, *answers])
         lengths = [tile.question_length[tile.question_of] for tile in batch.tiles]
         length = torch.cat(lengths + [tile.answer_length for tile in batch.tiles])
-        # [both sides · pairs, kernels, heads, channels]: the convolution's columns go by kernel.
+        # [both sides · pairs, kernels, heads, channels]: the convolution's output is by kernel.
         parts = self.aggregate(words, length).unflatten(1, (self.kernels, self.heads, -1))
         question, answer = parts.transpose(1, 2).flatten(2).chunk(2)
         return torch.cat([question, answer], dim=-1)

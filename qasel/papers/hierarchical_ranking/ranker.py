@@ -42,17 +42,17 @@ class HierarchicalRanker(NeuralRanker):
         return self.network(batch)[name]
 
     def rank_heads(self, split: Split) -> dict[str, Run]:
-        """One run per head, by name: how each level of ranking orders the candidates."""
+        """Return one run per head, by name: how each level orders the candidates."""
         data = self.encode(split)
         names = [head.name for head in self.recipe.scheme.heads]
         return {name: self.run_of(data, partial(self._head, name), name) for name in names}
 
     @torch.inference_mode()
     def attention(self, question: str, answer: str) -> tuple[pd.DataFrame, pd.DataFrame]:
-        """The co-attention weights of one pair of texts (equations 2 and 3); rows sum to 1.
+        """Return the co-attention weights of a pair of texts (equations 2 and 3); rows sum to 1.
 
-        What each question word looks at in the answer, `[question words, answer words]`, and what
-        each answer word looks at in the question, `[answer words, question words]`.
+        First those of each question word over the answer, `[question words, answer words]`, then
+        those of each answer word over the question, `[answer words, question words]`.
         """
         _, _, over_answer, over_question = self.network.attend(self.pair(question, answer))
         asked, told = tokenize(question), tokenize(answer)

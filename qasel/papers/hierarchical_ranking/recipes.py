@@ -1,4 +1,4 @@
-"""The schemes of the paper as data: the `Head`s of every row."""
+"""Recipes of paper 1, and its schemes as data: the `Head`s of every row."""
 
 from typing import Annotated, ClassVar, Literal
 
@@ -51,7 +51,7 @@ BEYOND: dict[str, Scheme] = {
         (POINT, Head("pair", "pair", ("point",)), Head("list", "ap", ("pair",))), "list"
     ),
 }
-"""Not in the paper: CA(list) and PRI(list) with the list level trained for AP itself."""
+"""Not in the paper: CA(list) and PRI(list) with the list level trained on AP itself."""
 VARIANTS = SCHEMES | BEYOND
 
 PAPER = "hierarchical-ranking"
@@ -61,9 +61,9 @@ MAIN = "PRI(list)"
 class HierarchicalRecipe(Recipe):
     """Settings of a run of paper 1 (section "Implementation details").
 
-    Not in the paper, so ours: `dropout`, `hidden` of the heads (the size of the hidden states),
-    `k_max` (the paper names k-max attention on WikiQA, not k), `wide`, `pair_head`, `list_mean`
-    and the cap on `epochs`. docs/notes/hierarchical-ranking.md says what each was chosen by.
+    Not in the paper, so chosen by us: `dropout`, the heads' `hidden` size (that of the hidden
+    states), `k_max` (the paper names k-max attention on WikiQA, but not k), `wide`, `pair_head`,
+    `list_mean` and the cap on `epochs`. docs/notes/hierarchical-ranking.md explains each choice.
     """
 
     added: ClassVar = {"pair_head": "relu", "keep": "best"}
@@ -79,12 +79,12 @@ class HierarchicalRecipe(Recipe):
     point_weight: Amount = 1.0  # the λ of equation 10
     pair_weight: Amount = 1.0
     list_weight: Amount = 1.0
-    pair_head: Literal["relu", "tanh"] = "relu"  # after its hidden layer
+    pair_head: Literal["relu", "tanh"] = "relu"  # activation of its hidden layer
     list_mean: Literal["batch", "list", "none"] = "batch"  # see `list_loss`
-    pairs: Literal["all", "hardest"] = "hardest"  # "all": with sigmoid scores
+    pairs: Literal["all", "hardest"] = "hardest"  # "all" squashes scores by a sigmoid
     margin: Amount = 1.0
     learning_rate: Amount = 5e-4
-    vectors_rate: Amount = 0.0  # 0 fixes the word vectors
+    vectors_rate: Amount = 0.0  # learning rate of the word vectors; 0 freezes them
     batch: Count = 30  # questions
     patience: Count = 10  # epochs without a better dev MAP
     keep: Keep = "best"  # which weights are tested (`training.trainer.KEEP`)
@@ -131,10 +131,10 @@ def recipe(
     scale: str = "paper",
     seed: int = 0,
 ) -> HierarchicalRecipe:
-    """The recipe of a row of table 1 or 2; raises `QaselError` for an unknown variant or scale.
+    """Return the recipe of a row of table 1 or 2; raises `QaselError` for unknown variant or scale.
 
-    TREC-QA has its own settings; any other data set gets those of WikiQA. The
-    vectors default to GloVe 6B 100d (the paper's 840B 300d go by their name).
+    TREC-QA has its own settings; any other data set gets those of WikiQA. `vectors` defaults to
+    GloVe 6B 100d; for the paper's 840B 300d, pass their name.
     """
     settings: dict = {} if dataset == "trecqa" else dict(_WIKIQA)
     settings["protocol"] = usual_protocol(dataset)

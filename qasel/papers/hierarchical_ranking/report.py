@@ -1,6 +1,6 @@
 """Paper 1: its model as boxes and arrows, its claims beside our runs, and its figures.
 
-`runs` are the frame of `read_runs`, by default the ledger's.
+`runs` is a frame of `read_runs`, by default that of the ledger.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -39,11 +39,11 @@ from qasel.results.tables import published
 from qasel.training.losses import LEVELS, Scheme
 
 TINTS = {"point": "#FFF3CC", "pair": "#D6ECF8", "list": "#DDF0E4"}
-"""The tint of a head's boxes, by the loss that trains it."""
+"""Loss of a head → tint of its boxes."""
 
 
 def backbone(recipe: HierarchicalRecipe) -> Diagram:
-    """Equations 1-5 from left to right: the question above, the answer below."""
+    """Return a diagram of equations 1-5, left to right: the question above, the answer below."""
     h, side = recipe.hidden, recipe.feature_size // 2
     widths = f"{recipe.kernels[0]}–{recipe.kernels[-1]}"
     clip = f", {recipe.k_max} largest weights" if recipe.k_max else ""
@@ -73,7 +73,7 @@ def backbone(recipe: HierarchicalRecipe) -> Diagram:
 
 
 def wiring(scheme: Scheme, recipe: HierarchicalRecipe) -> Diagram:
-    """A scheme from bottom to top: each head's own features, what it reads, its loss."""
+    """Return a diagram of a scheme, bottom to top: each head's features, inputs and loss."""
     boxes: dict[str, Box] = {}
     arrows = []
     place = {head.name: i for i, head in enumerate(scheme.heads)}
@@ -101,13 +101,13 @@ JOINT = "joint training beats one level"
 
 
 claims = partial(judged_claims, ROOM)
-"""What the paper concludes, a line a comparison (its `claims.csv`); columns as in `judged`."""
+"""The paper's conclusions (`claims.csv`), one row per comparison; columns as in `judged`."""
 
 
 def together(runs: pd.DataFrame | None = None) -> pd.DataFrame:
-    """Joint training against one level, the mean of all comparisons of a data set.
+    """Compare joint training with training one level, on average over a data set's comparisons.
 
-    Per data set: how many comparisons were run, in how many of them joint training is ahead, and
+    Columns per data set: the number of comparisons run, how many of them joint training wins, and
     the mean difference in MAP, the paper's and ours, with the p value of ours.
     """
     runs = read_runs([ROOM]) if runs is None else runs
@@ -123,7 +123,7 @@ def together(runs: pd.DataFrame | None = None) -> pd.DataFrame:
             known = [printed[test.first, dataset] - printed[test.second, dataset] for test in tests]
             ahead = sum(test.estimate.difference > 0 for test in tests)
             gaps = sum(test.runs[0] - test.runs[1] for test in tests) / len(tests)
-            ours = hierarchical_bootstrap(gaps.dropna().to_numpy())  # seeds that all have
+            ours = hierarchical_bootstrap(gaps.dropna().to_numpy())  # the common seeds
             means = np.mean(known), ours.difference, ours.p
             lines.append((DATASETS[dataset], len(tests), ahead, *means))
     columns = ["data", "comparisons", "joint ahead", "paper", "ours", "p"]
@@ -131,9 +131,9 @@ def together(runs: pd.DataFrame | None = None) -> pd.DataFrame:
 
 
 def pair_level(runs: pd.DataFrame | None = None, epochs: int = 6) -> pd.DataFrame:
-    """The pair loss on TREC-QA, epoch by epoch, and what came of it: dev and test MAP.
+    """Return the pair loss of the first epochs on TREC-QA, with the resulting dev and test MAP.
 
-    One line per system with a pair loss and activation of the pair head, of the first seed.
+    One row, of the first seed, per system with a pair loss and per activation of the pair head.
     """
     runs = read_runs([ROOM]) if runs is None else runs
     lines = {}
@@ -151,14 +151,14 @@ def pair_level(runs: pd.DataFrame | None = None, epochs: int = 6) -> pd.DataFram
 
 
 RUNS = 10
-"""Fewer runs do not show how two scores go together."""
+"""Minimum number of runs for correlating dev and test scores."""
 
 
 def both_splits(runs: pd.DataFrame | None = None) -> pd.DataFrame:
-    """Dev and test MAP of each run: columns dataset, variant, seed, dev, test.
+    """Return dev and test MAP of each run: columns dataset, variant, seed, dev, test.
 
-    Of each variant the runs that the tables count, with the vectors that its row there has. Data
-    sets with fewer than `RUNS` of them are left out.
+    Only runs that the tables count, with the word vectors of the variant's row there. Data sets
+    with fewer than `RUNS` of them are left out.
     """
     lines = in_tables(ROOM, runs)
     lines = lines[lines["dataset"].isin(BOTH)]
@@ -172,10 +172,10 @@ def both_splits(runs: pd.DataFrame | None = None) -> pd.DataFrame:
 
 
 def judged_by_dev(runs: pd.DataFrame | None = None) -> pd.DataFrame:
-    """How dev and test MAP go together over the runs of a data set (Spearman's rank correlation).
+    """Return Spearman's rank correlation of dev and test MAP over the runs of each data set.
 
-    p is as if all runs were independent. Then the run with the highest dev MAP: its test MAP, and
-    how many other runs are better on test.
+    Its p value treats all runs as independent. Further columns describe the run with the highest
+    dev MAP: its test MAP, and how many other runs are better on test.
     """
     lines = {}
     for dataset, frame in both_splits(runs).groupby("dataset", sort=False):
@@ -195,10 +195,10 @@ def judged_by_dev(runs: pd.DataFrame | None = None) -> pd.DataFrame:
 
 
 def convergence(runs: pd.DataFrame | None = None) -> pd.DataFrame:
-    """How fast PRI(list) learns beside CA(list) (figure 4).
+    """Compare how fast PRI(list) and CA(list) learn (figure 4).
 
-    Per data set: the epochs that all runs went through, in how many of them the mean list loss of
-    PRI(list) is the lower one, and the best dev epoch of each system, the mean over its runs.
+    Columns per data set: the number of epochs that all runs have, in how many of them PRI(list)
+    has the lower mean list loss, and each system's best dev epoch, as the mean over its runs.
     """
     lines = {}
     for dataset in BOTH:
@@ -206,7 +206,7 @@ def convergence(runs: pd.DataFrame | None = None) -> pd.DataFrame:
         if systems:
             losses = histories(systems, "list").values()
             means = [np.mean([*zip(*seeds, strict=False)], axis=1) for seeds in losses]
-            epochs = min(map(len, means))  # as far as the shortest run
+            epochs = min(map(len, means))  # up to the shortest run
             joint, alone = (mean[:epochs] for mean in means)
             best = {f"best epoch, {n}": own["best_epoch"].mean() for n, own in systems.items()}
             counts = " and ".join(str(len(own)) for own in systems.values())
@@ -225,7 +225,7 @@ TABLES = {
 def figures(
     runs: pd.DataFrame | None = None, note: Callable[[str], None] = print
 ) -> dict[str, HouseFigure]:
-    """Every figure by its name; `note` gets a line on each that there are no runs for."""
+    """Return every figure by name; `note` gets a line about each one that has no runs."""
     runs = read_runs([ROOM]) if runs is None else runs
     found = {
         "backbone": architecture(),
@@ -239,7 +239,7 @@ def figures(
 
 
 def architecture(dataset: str = "wikiqa") -> HouseFigure:
-    """The backbone (equations 1-5) with the shapes of the paper's recipe."""
+    """Draw the backbone (equations 1-5) with the shapes of the paper's recipe."""
     return diagrams(
         {" ": backbone(recipe(dataset=dataset))},
         unit=1.15,
@@ -250,7 +250,7 @@ def architecture(dataset: str = "wikiqa") -> HouseFigure:
 
 
 def schemes(names: Iterable[str] = SCHEMES, columns: int = 3) -> HouseFigure:
-    """How the heads of schemes are wired, each scheme once: those of one form share a panel."""
+    """Draw how the heads of each scheme are wired; identical schemes share a panel."""
     settings = recipe()
     panels = {}
     for name in names:
@@ -267,7 +267,7 @@ def schemes(names: Iterable[str] = SCHEMES, columns: int = 3) -> HouseFigure:
 
 
 def table(runs: pd.DataFrame | None, name: str) -> HouseFigure | None:
-    """One table of the paper, its own rows: its numbers against ours."""
+    """Draw the paper's own rows of one of its tables: its numbers against ours."""
 
     def own(frame: pd.DataFrame) -> pd.DataFrame:
         return frame[frame["row"].isin(SCHEMES)]
@@ -276,13 +276,13 @@ def table(runs: pd.DataFrame | None, name: str) -> HouseFigure | None:
 
 
 def list_loss(runs: pd.DataFrame | None = None) -> HouseFigure | None:
-    """Figure 4: the list loss while training on WikiQA, PRI(list) against the list level alone."""
+    """Draw figure 4: the list loss while training on WikiQA, PRI(list) against CA(list)."""
     both = {"WikiQA": shown(ROOM, "wikiqa", MAIN, "CA(list)", runs=runs)}
     return _curves(both, "list", "list loss (training)", "Figure 4: the list loss")
 
 
 def dev_map(runs: pd.DataFrame | None = None) -> HouseFigure | None:
-    """MAP on the development split after each epoch, a panel for each level that ranks."""
+    """Draw dev MAP after each epoch, one panel per data set and ranking level."""
     lines = in_tables(ROOM, runs)
     panels = {}
     for dataset in BOTH:
@@ -296,7 +296,7 @@ def dev_map(runs: pd.DataFrame | None = None) -> HouseFigure | None:
 def _curves(
     panels: Mapping[str, Mapping[str, pd.DataFrame]], key: str, ylabel: str, title: str, **how: bool
 ) -> HouseFigure | None:
-    """Panel → system → lines of runs: a curve per run of its history's `key`; None without runs."""
+    """Draw `key` of each run's history, from panel → system → runs; None without runs."""
     found = {name: systems for name, systems in panels.items() if systems}
     if not found:
         return None
@@ -312,7 +312,7 @@ def _curves(
 
 @house_style
 def dev_and_test(runs: pd.DataFrame | None = None) -> HouseFigure | None:
-    """MAP of each run on dev, by which its epoch was chosen, and on test; a panel a data set."""
+    """Draw test MAP against dev MAP, which chose the epoch, of each run; one panel per data set."""
     frame = both_splits(runs)
     if frame.empty:
         return None

@@ -14,10 +14,10 @@ from qasel.training.trainer import Schedule
 
 
 class PairNetwork(nn.Module):
-    """Two sentence encoders, and a hidden layer over both sentences' vectors.
+    """Two sentence encoders, and a hidden layer over both sentence vectors.
 
-    Each word vector is followed by a learnt embedding of whether the word is in the other sentence
-    too (Severyn and Moschitti 2016): all that an encoder sees of it. The convolution is wide.
+    Each word vector is extended by a learnt embedding of whether the word is in the other sentence
+    too (Severyn and Moschitti 2016), the only link between the encoders. The convolution is wide.
     """
 
     def __init__(self, vectors: Tensor, recipe: StructuredRecipe) -> None:
@@ -37,7 +37,7 @@ class PairNetwork(nn.Module):
         )
 
     def sentences(self, batch: Batch) -> Tensor:
-        """The vectors of question and passage, one after the other, `[pairs, 2 · filters]`."""
+        """The vectors of question and passage, concatenated: `[pairs, 2 · filters]`."""
         return torch.cat([self._of_tile(tile) for tile in batch.tiles])
 
     def _of_tile(self, tile: Tile) -> Tensor:
@@ -51,16 +51,16 @@ class PairNetwork(nn.Module):
         return torch.cat([question, self.answer(words, tile.answer_length)], dim=1)
 
     def _words(self, numbers: Tensor, shared: Tensor, real: Tensor) -> Tensor:
-        """The real words of `[pairs, length]`, one after the other, `[words, d + overlap]`."""
+        """Inputs of the real words of `[pairs, length]`, pair by pair: `[words, d + overlap]`."""
         return torch.cat([self.vectors[numbers[real]], self.shared(shared[real].long())], dim=1)
 
     def forward(self, batch: Batch) -> Tensor:
-        """Log odds of being right, `[questions, candidates]`, 0 at padding."""
+        """Log odds of being relevant, `[questions, candidates]`, 0 at padding."""
         return batch.as_lists(self.predict(self.sentences(batch))[:, 0].float())
 
 
 class PairCNN(NeuralRanker):
-    """The row "CNN" of table 2, and where the vectors of the other rows come from."""
+    """The row "CNN" of table 2, which also provides the vectors of the other rows."""
 
     recipe_type = StructuredRecipe
     recipe: StructuredRecipe
@@ -71,7 +71,7 @@ class PairCNN(NeuralRanker):
         return PairNetwork(vectors, self.recipe)
 
     def losses(self, batch: Batch) -> dict[str, Tensor]:
-        """Cross entropy of each pair, a mean over the batch's pairs."""
+        """Cross entropy, as the mean over the batch's pairs."""
         scores, labels = self.network(batch)[batch.mask], batch.labels[batch.mask]
         return {"loss": F.binary_cross_entropy_with_logits(scores, labels)}
 

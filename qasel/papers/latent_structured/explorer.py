@@ -1,4 +1,4 @@
-"""The most violating ranking of a list, exact and greedy, rank by rank (paper 2, section 4.2)."""
+"""Explorer of the most violating ranking, exact and greedy, rank by rank (section 4.2)."""
 
 from collections.abc import Sequence
 
@@ -16,11 +16,11 @@ HIGHEST, MOST_C = 3.0, 5.0
 
 
 class ViolatingExplorer(Explorer):
-    """A list with sliders for its scores and C: what violates AP most, exactly and by greedy.
+    """The most violating ranking of a list, exact and greedy, with sliders for scores and C.
 
-    `scores` (−3 to 3) and `labels` (1: right) of 2 to 8 candidates are the list at the start, C is
-    0 to 5. The slider `step` shows both searches after so many ranks: the exact path from the top,
-    the greedy one from the bottom. Raises `QaselError` for a list or a C that does not fit.
+    The list starts with the `scores` (−3 to 3) and `labels` (1: relevant) of 2 to 8 candidates, and
+    C (0 to 5). The slider `step` shows both searches after that many ranks: the exact path from the
+    top, the greedy one from the bottom. Raises `QaselError` for arguments outside these limits.
     """
 
     def __init__(self, scores: Sequence[float], labels: Sequence[int], C: float = 1.0) -> None:
@@ -40,7 +40,7 @@ class ViolatingExplorer(Explorer):
         super().__init__(rows, [*self.scores, self.C, self.step])
 
     def view(self) -> str:
-        """The verdict, the ranks of both rankings, and the grid with their paths."""
+        """Return the verdict, a table of both rankings, and the grid with their paths."""
         scores, labels, C = [slider.value for slider in self.scores], self.labels, self.C.value
         if len(set(labels)) == 1:
             kind = "right, so AP is 1" if labels[0] else "wrong, so no AP is lost"
@@ -62,11 +62,11 @@ class ViolatingExplorer(Explorer):
         )
 
     def _verdict(self, left: int | None, greedy: np.ndarray, gap: float, same: bool) -> str:
-        """Whether greedy finds the optimum, or where it leaves it, as far as it has got."""
+        """Say whether greedy reaches the optimum, or at which rank it misses it, up to `step`."""
         size, step = len(self.labels), self.step.value
         if left is not None and left > size - step:
             taken, upper = greedy[left - 1], greedy[: left - 1]
-            # Of the other kind, the lowest that is still to place.
+            # The lowest candidate of the other kind that is still to be placed.
             other = next(i for i in upper[::-1] if self.labels[i] != self.labels[taken])
             names = names_of(self.labels)
             verdict = (
@@ -82,7 +82,7 @@ class ViolatingExplorer(Explorer):
         return f"<p>{verdict}</p>"
 
     def _ranks(self, exact: pd.DataFrame, greedy: pd.DataFrame, steps: pd.DataFrame) -> str:
-        """The terms of both objectives, rank by rank, and their sums; what greedy weighed."""
+        """Return a table of both objectives' terms per rank and sums, and what greedy compared."""
         size, step = len(exact), self.step.value
         terms = ["candidate", "v · score", "prize"]
         parts = {"exact": exact[terms][:step], "greedy": greedy[terms][size - step :]}
@@ -104,7 +104,7 @@ class ViolatingExplorer(Explorer):
 
 
 def lost_at(best: np.ndarray, filled: pd.DataFrame) -> int | None:
-    """The lowest rank whose filling, from the bottom up, puts the optimum out of reach.
+    """Return the rank at which filling from the bottom up loses the optimum, None if it never does.
 
     `best` is the grid of the dynamic programme, `filled` a ranking as a table of `places`.
     """

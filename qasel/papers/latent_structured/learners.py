@@ -1,6 +1,6 @@
 """The learners of paper 2: structured perceptrons, large margins over rankings, a kernel SVM.
 
-Which ranking of a list a learner is corrected against is its `search`:
+A learner's `search` finds the ranking of a list that it is corrected against:
 
 =========  ========================================  ==================  ==============
 search     ranking                                   `perceptron`        `large_margin`
@@ -41,8 +41,7 @@ from qasel.training.loss_augmented import (
 class Lists:
     """Q lists with T candidates in all, one after the other.
 
-    `features` `[T, d]`, `positive` bool `[T]`, `first` `[Q + 1]`: list q is rows
-    `first[q] : first[q + 1]`.
+    `features` `[T, d]`, bool `positive` `[T]`, `first` `[Q + 1]`; list q: `first[q]:first[q + 1]`.
     """
 
     features: np.ndarray
@@ -51,7 +50,7 @@ class Lists:
 
     @classmethod
     def of(cls, split: Split, features: Sequence[np.ndarray]) -> "Lists":
-        """From a labelled split and one array `[candidates, d]` per question."""
+        """Build from a labelled split and one array `[candidates, d]` per question."""
         return cls(
             np.ascontiguousarray(np.concatenate(features), dtype=np.float64),
             np.concatenate([question.labels == 1 for question in split]),
@@ -72,10 +71,10 @@ class Lists:
 
 
 def first_candidates(split: Split, count: int | None) -> Split:
-    """The first candidates (None: all) of each question in the source file; mixed lists only.
+    """Keep the first `count` candidates (None: all) of each list in file order; mixed lists only.
 
     The paper cuts lists to ten without saying how. The first ten of each TREC-QA training list
-    leave 974 mixed lists where the paper counts 970; ten drawn at random leave 890.
+    leave 974 mixed lists, ten drawn at random 890; the paper has 970.
     """
 
     def cut(question: Question) -> Question:
@@ -92,7 +91,7 @@ DevMap = Callable[[np.ndarray], float]
 
 @dataclass(frozen=True)
 class Learnt:
-    """A linear model `[d]` and how it was reached, one dict per epoch (or round of CCCP)."""
+    """A trained linear model `[d]` and its history, one dict per epoch (or round of CCCP)."""
 
     weights: np.ndarray
     epochs: list[dict[str, float]]
@@ -103,10 +102,10 @@ class Learnt:
 def perceptron(
     train: Lists, dev_map: DevMap, *, search: str, C: float, epochs: int, seed: int
 ) -> Learnt:
-    """Algorithm 1: weights averaged over all steps up to the epoch of the highest dev MAP.
+    """Algorithm 1; the weights are averaged over all steps up to the epoch with the best dev MAP.
 
-    The order of the lists, of which the paper says nothing, is drawn anew in each epoch from the
-    seed. Plain LSP (search "none") has no loss, so its C changes nothing.
+    Lists are shuffled in each epoch, by `seed`; the paper does not give their order. Plain LSP
+    (search "none") has no loss, so C has no effect on it.
     """
     weights, total = np.zeros((2, train.features.shape[1]))
     lists = train.features, train.positive, train.first
@@ -125,8 +124,9 @@ def perceptron(
 
 @njit(cache=True)
 def one_epoch(features, positive, first, order, scale, search, weights, total):  # pragma: no cover
-    """A pass over the lists in this order, which changes `weights` `[d]` and `total` `[d]`, their
-    sum over all steps so far, in place; returns the number of updates.
+    """Pass over the lists in the given order; returns the number of updates.
+
+    Changes `weights` `[d]` and `total` `[d]`, their sum over all steps so far, in place.
     """
     updates = 0
     for q in order:
@@ -144,20 +144,20 @@ def one_epoch(features, positive, first, order, scale, search, weights, total): 
     return updates
 
 
-CUTS = 1000  # cuts after which a solution is taken as it is, with a warning
-IDLE = 30  # solutions in a row to which a cut adds nothing before it is dropped (as in SVM-struct)
+CUTS = 1000  # maximum number of cuts; the solution is then taken with a warning
+IDLE = 30  # a cut is dropped after this many solutions that did not need it (as in SVM-struct)
 RIDGE = 1e-12
-"""Of the largest diagonal entry, added to the quadratic form: cuts may be linearly dependent."""
+"""Share of the largest diagonal entry added to the diagonal, as cuts may be linearly dependent."""
 EPSILON = 1e-3  # precision of the cutting planes, in units of the loss (1 − AP)
-ROUNDS = 50  # rounds of CCCP at most; it ends by itself long before
-FAR = 1e9  # A score that no loss outweighs
+ROUNDS = 50  # maximum number of rounds of CCCP, which converges long before
+FAR = 1e9  # a score that no loss outweighs
 
 
 class Cuts:
     """The rankings found so far, as means over lists: features Psi(r̂) `[cuts, d]` and losses.
 
-    A cut stays valid when the correct rankings change. `idle` counts the solutions since a cut
-    was last of use.
+    Cuts stay valid when the correct rankings change. `idle` counts the solutions since each cut
+    was last needed.
     """
 
     def __init__(self, size: int) -> None:
@@ -166,14 +166,14 @@ class Cuts:
         self.idle = np.empty(0, dtype=np.int64)
 
     def add(self, features: np.ndarray, loss: float) -> None:
-        """One more cut."""
+        """Add a cut."""
         self.features = np.vstack([self.features, features])
         self.losses, self.idle = np.append(self.losses, loss), np.append(self.idle, 0)
 
     def solve(self, correct: np.ndarray, scale: float) -> tuple[np.ndarray, float]:
-        """Weights `[d]` and slack that minimise `|w|²/2 + scale · slack` under the cuts.
+        """Return the weights `[d]` and slack that minimise `|w|²/2 + scale · slack` under the cuts.
 
-        `correct` `[d]` is Psi of the correct rankings. Solved in the dual, scaled so that the
+        `correct` `[d]` is Psi of the correct rankings. The dual is solved, scaled so that its
         multipliers sum to at most 1.
         """
         gaps, losses, count = correct - self.features, self.losses, len(self.losses)
@@ -192,7 +192,7 @@ class Cuts:
         solution = np.clip(np.array(solver.solve().x), 0.0, None)
         weights = scale * (solution @ gaps)
         slack = max(0.0, float((losses - gaps @ weights).max()))
-        # The programme stays small: cuts that no solution has used for long are dropped.
+        # Keep the problem small: drop cuts that no recent solution has used.
         self.idle = np.where(solution > 1e-8, 0, self.idle + 1)
         kept = self.idle <= IDLE
         self.features, self.losses, self.idle = self.features[kept], losses[kept], self.idle[kept]
@@ -206,7 +206,7 @@ def structural_svm(
     scale: float,
     epsilon: float = EPSILON,
 ) -> tuple[np.ndarray, float]:
-    """The convex problem: add the worst cut until none is violated by more than epsilon.
+    """Solve the convex problem: add the worst cut until none is violated by more than epsilon.
 
     `find` maps weights to Psi of the most violating rankings `[d]` and their loss, both means over
     lists; `scale` multiplies the slack. Returns the weights `[d]` and the objective.
@@ -227,15 +227,15 @@ def structural_svm(
 
 
 def large_margin(train: Lists, dev_map: DevMap, *, search: str, C: float) -> Learnt:
-    """The structured hinge with a regulariser (equation 4), by CCCP (Yu and Joachims 2009).
+    """Minimise the regularised structured hinge (equation 4) by CCCP (Yu and Joachims 2009).
 
-    C weighs the mean slack. Each round fixes the correct rankings that are best under the present
+    C weighs the mean slack. Each round fixes the correct rankings that are best under the current
     weights, which leaves a structural SVM; rounds end when one lowers the objective by less than
-    `EPSILON · C`. The correct rankings of "pairs" (SVM^map, Yue et al. 2007) are always the same.
+    `EPSILON · C`. The correct rankings of "pairs" (SVM^map, Yue et al. 2007) never change.
     """
 
     def psi(scores: np.ndarray, kind: int) -> tuple[np.ndarray, float]:
-        """Features `[d]` and loss of the rankings that a search finds, means over lists."""
+        """Return features `[d]` and loss of the rankings that a search finds, means over lists."""
         take_torchs_threads()
         if kind == PAIRS:
             found, losses = yue_rankings(scores, train.positive, train.first)
@@ -244,7 +244,7 @@ def large_margin(train: Lists, dev_map: DevMap, *, search: str, C: float) -> Lea
         return found @ train.features / len(train), float(losses.mean())
 
     def correct(weights: np.ndarray) -> np.ndarray:
-        if search == "pairs":  # with scores far apart nothing is worth violating
+        if search == "pairs":  # scores this far apart leave nothing worth violating
             return psi(np.where(train.positive, FAR, -FAR), PAIRS)[0]
         return psi(train.features @ weights, CORRECT)[0]
 
@@ -269,8 +269,8 @@ def yue_rankings(scores, positive, first):  # pragma: no cover
     """The exact search of Yue et al. (2007, section 3.3): coefficients `[T]` and losses `[Q]`.
 
     The feature vector is the mean of f_i − f_j over pairs of a positive i and a negative j, with
-    a minus where j stands above i. By falling score each negative finds, independently, the
-    positive above which it does most harm. A list of one kind has no pairs.
+    a minus where j ranks above i. In order of falling scores, each negative independently finds
+    the positive above which it does most harm. A list with only one kind of label has no pairs.
     """
     coefficients = np.zeros(len(scores))
     losses = np.zeros(len(first) - 1)
@@ -283,7 +283,7 @@ def yue_rankings(scores, positive, first):  # pragma: no cover
         before = np.zeros(count + 1, np.int64)  # negatives above each positive
         for n in range(1, others + 1 if count else 1):
             candidate = order[count + n - 1]
-            # What changes when this negative moves above positive i, summed from the last up.
+            # The gain when this negative moves above positive i, summed from the last one up.
             total, best, place = 0.0, 0.0, count
             for i in range(count, 0, -1):
                 loss = (n / (n + i) - (n - 1) / (n - 1 + i)) / count
@@ -300,9 +300,9 @@ def yue_rankings(scores, positive, first):  # pragma: no cover
 
 @dataclass(frozen=True)
 class KernelSvm:
-    """What scoring needs: support vectors `[S, d]`, their coefficients `[S]`, and the kernel.
+    """A trained kernel SVM: support vectors `[S, d]`, their coefficients `[S]` and the degree.
 
-    Kept as arrays, because a saved scikit-learn model would have to be unpickled.
+    These are arrays, because loading a scikit-learn model would mean unpickling it.
     """
 
     support: np.ndarray
@@ -311,10 +311,10 @@ class KernelSvm:
 
     @classmethod
     def fit(cls, train: Lists, degree: int) -> "KernelSvm":
-        """Pairs as instances, kernel K(x, y) = (x · y + 1)^degree, C = 1 / mean of K(x, x).
+        """Fit to single pairs: kernel K(x, y) = (x · y + 1)^degree, C = 1 / mean of K(x, x).
 
-        The paper names no C; this is the default of SVM-light (docs/notes/latent-structured.md).
-        Raises `QaselError` for a degree whose kernel is too large.
+        The paper names no C; this is SVM-light's default (docs/notes/latent-structured.md). Raises
+        `QaselError` for a degree whose kernel values are too large.
         """
         with np.errstate(over="ignore"):  # refused below
             own = ((train.features**2).sum(1) + 1.0) ** degree

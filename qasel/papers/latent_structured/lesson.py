@@ -1,4 +1,4 @@
-"""What notebook 02 needs: lists taken apart, searches compared, the hinge measured and drawn."""
+"""Helpers of notebook 02: rankings rank by rank, the searches compared, the hinge drawn."""
 
 import itertools
 from collections.abc import Iterable, Sequence
@@ -20,16 +20,16 @@ from qasel.training.loss_augmented import (
 
 
 def names_of(labels: Sequence[int]) -> list[str]:
-    """A ✓, B, C …: a letter per candidate, ticked if it is right."""
+    """Return a letter per candidate, ticked if it is relevant: A ✓, B, C …"""
     return [f"{chr(ord('A') + i)}{' ✓' if label else ''}" for i, label in enumerate(labels)]
 
 
 def places(
     ranking: Iterable[int], scores: Sequence[float], labels: Sequence[int], C: float
 ) -> pd.DataFrame:
-    """A ranking place by place: what each adds to the objective of the search.
+    """Return what each rank of a ranking adds to the objective of the search.
 
-    The loss of the p-th positive at rank j is (j − p) / (j P); `prize` is C times that.
+    The loss of the p-th of P positives at rank j is (j − p) / (j P); `prize` is C times that.
     """
     order, rank = list(ranking), np.arange(1, len(labels) + 1)
     s, y = np.array(scores, float)[order], np.array(labels, bool)[order]
@@ -40,7 +40,7 @@ def places(
 
 
 def greedy_steps(scores: Sequence[float], labels: Sequence[int], C: float) -> pd.DataFrame:
-    """What the paper's search weighs at each place, from the last one up."""
+    """Return what the paper's greedy search compares at each rank, from the last one up."""
     order, count = stacks(np.array(scores, float), np.array(labels, bool))
     names, right, wrong = names_of(labels), list(order[:count]), list(order[count:])
     below, rows = 0.0, []
@@ -58,10 +58,10 @@ def greedy_steps(scores: Sequence[float], labels: Sequence[int], C: float) -> pd
 
 
 def misses(lists: Lists, weights: np.ndarray, C: float) -> dict[str, float]:
-    """The greedy search against the exact one, on lists under a linear model.
+    """Compare the greedy search with the exact one, on lists under a linear model.
 
-    `missed` is the share of lists on which its objective is lower, `gap` the mean difference over
-    those as a share of C; `greedy loss` and `exact loss` are the mean 1 − AP found.
+    `missed` is the share of lists on which greedy has the lower objective, `gap` the mean
+    difference on these divided by C; `greedy loss` and `exact loss` are the mean 1 − AP found.
     """
     rows = []
     for s, y in zip(
@@ -80,10 +80,10 @@ def misses(lists: Lists, weights: np.ndarray, C: float) -> dict[str, float]:
 def grid_figure(
     scores: Sequence[float], labels: Sequence[int], C: float, step: int | None = None
 ) -> HouseFigure:
-    """The states of the dynamic programme with their values, the exact path and the greedy one.
+    """Draw the states of the dynamic programme with their values, and the paths of both searches.
 
-    With `step`, the paths as they stand after so many ranks: the exact one grows from the top,
-    the greedy one from the bottom.
+    `step` shows the paths after that many ranks: the exact one grows from the top, the greedy one
+    from the bottom.
     """
     s, y, size = np.asarray(scores, float), np.asarray(labels, bool), len(scores)
     order, count = stacks(s, y)
@@ -116,10 +116,10 @@ def grid_figure(
 
 @house_style
 def hinge_figure(features: Sequence[float], labels: Sequence[int], at: float) -> HouseFigure:
-    """The structured hinge (C = 1) of one list with one feature, along its weight w.
+    """Plot the structured hinge (C = 1) of a list with one feature against its weight w.
 
-    On the left a line per ranking and the two maxima of equation 4, on the right their
-    difference, and the convex bound on it that CCCP minimises when it stands at the weight `at`.
+    On the left are a line per ranking and the two maxima of equation 4; on the right their
+    difference, and the convex bound on it that CCCP minimises from the weight `at`.
     """
     y, v = np.asarray(labels) == 1, harmonic(len(labels))
     rankings = np.array(list(itertools.permutations(range(len(y)))))

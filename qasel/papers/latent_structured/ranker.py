@@ -37,9 +37,9 @@ class StructuredRanker(RecipeRanker):
     recipe_type = StructuredRecipe
     recipe: StructuredRecipe
 
-    network: PairCNN | None = None  # gives the features of a variant on CNN vectors
-    scale = 1.0  # what the vectors of the network are divided by
-    documents: tuple[str, ...] = ()  # of ESA
+    network: PairCNN | None = None  # provides the features of variants on CNN vectors
+    scale = 1.0  # divisor of the network's vectors
+    documents: tuple[str, ...] = ()  # of ESA features
     weights = np.zeros(0)
     svm: KernelSvm | None = None
 
@@ -50,11 +50,11 @@ class StructuredRanker(RecipeRanker):
         folder: Path | None = None,
         articles: tuple[str, ...] = (),
     ) -> History:
-        """Learn from the mixed lists of `train`; C and the epoch are chosen on `dev`.
+        """Train on the mixed lists of `train`; C and the epoch are chosen on `dev`.
 
-        A CNN that gives the features is trained first, or read from its folder (see `as_stage`).
-        `articles` are ESA's documents, by default the recipe's. Raises `QaselError` if no list is
-        mixed, or the documents are missing.
+        A CNN that provides the features is trained first, or loaded (see `as_stage`). `articles`
+        are ESA's documents, by default the recipe's. Raises `QaselError` if no list is mixed, or
+        the documents are missing.
         """
         started = time.perf_counter()
         if self.recipe.on_cnn:
@@ -92,28 +92,28 @@ class StructuredRanker(RecipeRanker):
 
     @property
     def parameter_count(self) -> int:
-        """Weights, or support vectors and their coefficients; those of a CNN before them too."""
+        """Number of weights, or of support vectors' entries and coefficients, plus a CNN's."""
         learnt = self.svm.support.size + self.svm.coefficients.size if self.svm else 0
         return self.weights.size + learnt + (self.network.parameter_count if self.network else 0)
 
     def features(self, split: Split) -> list[np.ndarray]:
-        """The features of a split, float64 `[candidates, d]` per question.
+        """Return the features of a split, float64 `[candidates, d]` per question.
 
-        CNN vectors are divided by the root mean square norm of those trained on, which suits the
-        values of C (docs/notes/latent-structured.md).
+        CNN vectors are divided by the root mean square norm of the training vectors, which suits
+        the values of C (docs/notes/latent-structured.md).
         """
         if self.network is not None:
             return [rows / self.scale for rows in self.network.vectors_of(split)]
         return pair_features(split, corpus=self.documents)
 
     def rank(self, split: Split) -> Run:
-        """Score every candidate of `split`; labels are not looked at."""
+        """Score every candidate of `split`; labels are not used."""
         score = self.svm.scores if self.svm else lambda rows: rows @ self.weights
         scores = [score(rows) for rows in self.features(split)]
         return Run.from_scores(split, scores, self.recipe.slug)
 
     def state(self) -> tuple[dict[str, Tensor], dict[str, Any]]:
-        """Weights or support vectors, and what the features need."""
+        """Return the weights or support vectors, and what the features need."""
         arrays = {"weights": self.weights}
         if self.svm:
             arrays = {"support": self.svm.support, "coefficients": self.svm.coefficients}
@@ -121,7 +121,7 @@ class StructuredRanker(RecipeRanker):
         return tensors, {"documents": self.documents, "scale": self.scale}
 
     def restore(self, tensors: dict[str, Tensor], values: dict[str, Any]) -> None:
-        """Take what `state` gave."""
+        """Restore what `state` returned."""
         self.documents, self.scale = tuple(values["documents"]), values["scale"]
         if self.recipe.learner == "svm":
             support, coefficients = tensors["support"].numpy(), tensors["coefficients"].numpy()
@@ -130,7 +130,7 @@ class StructuredRanker(RecipeRanker):
             self.weights = tensors["weights"].numpy()
 
     def save(self, folder: Path) -> None:
-        """Write the model, and the CNN that gives its features, into a folder."""
+        """Write the model, and any CNN that provides its features, into a folder."""
         if self.network:
             self.network.save(Path(folder) / "cnn")
         super().save(folder)

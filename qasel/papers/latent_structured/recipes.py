@@ -1,4 +1,4 @@
-"""Recipes for the rows of tables 1 to 4, and what they learn from: ESA's articles and folds."""
+"""Recipes for the rows of tables 1 to 4, with the folds and ESA's articles that they learn from."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -30,10 +30,10 @@ FOLDS = 5
 
 
 def fold_of(splits: Mapping[str, Split], fold: int) -> dict[str, Split]:
-    """Fold `fold` of five: four fifths of train, and the other fifth of dev and of test.
+    """Return fold `fold` of five: four fifths of train, and one fifth each of dev and test.
 
-    Questions are dealt out at random, the same way every time; the folds share no dev or test
-    question. Raises `QaselError` for a split with fewer questions than folds.
+    Questions are assigned at random, with a fixed seed; folds share no dev or test question.
+    Raises `QaselError` for a split with fewer questions than folds.
     """
     folded = {}
     for name, split in splits.items():
@@ -60,7 +60,7 @@ LEARNERS = {
     "LSP-AP*": ("lsp", "exact"),
     "LSSVM-AP*": ("lssvm", "exact"),
 }
-"""Name in the tables → the learner and the search that it trains with."""
+"""Name in the tables → (learner, the search that it trains with)."""
 CNN = "CNN"
 ON_CNN, IN_FOLDS = " (CNN)", " (5-fold)"
 VARIANTS = (*LEARNERS, CNN, *(name + on for on in (ON_CNN, IN_FOLDS) for name in LEARNERS))
@@ -70,26 +70,26 @@ VARIANTS = (*LEARNERS, CNN, *(name + on for on in (ON_CNN, IN_FOLDS) for name in
 class StructuredRecipe(Recipe):
     """Settings of a run of paper 2 (section 5.1).
 
-    `seed` orders the lists of the perceptrons and starts the CNN; for the cross-validated variants
-    it is the fold. Ours, as the paper does not say: all of the CNN but its form, the scale of its
-    vectors, C of the SVM, ESA's documents, and how lists are cut.
+    `seed` shuffles the perceptrons' lists and initialises the CNN; for cross-validated variants it
+    is the fold too. Not in the paper, so chosen by us: all settings of the CNN but its form, the
+    scale of its vectors, the SVM's C, ESA's documents, and how lists are cut.
     """
 
     paper: str = PAPER
     variant: Annotated[str, one_of(VARIANTS)]
-    # Values of C, of which dev chooses one.
+    # Values of C to choose from by dev MAP.
     costs: Annotated[Numbers[Positive], Field(min_length=1)] = (1.0, 10.0, 100.0, 1e3, 2e3, 5e3)
-    epochs: Count = 100  # of the perceptrons, at most
-    cut: Natural = 0  # training candidates a list, the first in the file; 0 keeps all
-    corpus: str = ""  # ESA's documents: of a data set, file or folder; "": of the own data set
+    epochs: Count = 100  # of the perceptrons; the best one on dev is kept
+    cut: Natural = 0  # candidates per training list, the first in the file; 0 keeps all
+    corpus: str = ""  # ESA's documents: a data set, file or folder; "": the run's data set
     degree: Count = 3  # of the SVM's polynomial kernel
-    filters: Count = 100  # CNN: channels a sentence
-    width: Count = 5  # CNN: words a window
-    overlap: Natural = 5  # CNN: numbers that say whether a word is in the other sentence
+    filters: Count = 100  # CNN: channels per sentence
+    width: Count = 5  # CNN: words per window
+    overlap: Natural = 5  # CNN: size of the embedding of being in the other sentence
     hidden: Count = 200
     dropout: Share = 0.5
     learning_rate: Amount = 1e-3
-    vectors_rate: Amount = 0.0  # 0 fixes the word vectors
+    vectors_rate: Amount = 0.0  # learning rate of the word vectors; 0 freezes them
     batch: Count = 30  # CNN: questions
     patience: Count = 10  # epochs without a better dev MAP
     cnn_epochs: Count = 50
@@ -103,7 +103,7 @@ class StructuredRecipe(Recipe):
 
     @property
     def base(self) -> str:
-        """The name in the tables, without what it is trained on."""
+        """The name in the tables, without the suffix for CNN vectors or folds."""
         return self.variant.removesuffix(ON_CNN).removesuffix(IN_FOLDS)
 
     @property
@@ -113,26 +113,26 @@ class StructuredRecipe(Recipe):
 
     @property
     def search(self) -> str:
-        """What the learner searches for in training: none, greedy, exact or pairs."""
+        """The learner's search in training: none, greedy, exact or pairs."""
         return LEARNERS[self.base][1]
 
     @property
     def on_cnn(self) -> bool:
-        """Whether it learns from the vectors of a CNN, or is one."""
+        """Whether the variant learns from the vectors of a CNN, or is the CNN."""
         return self.variant == CNN or self.variant.endswith(ON_CNN)
 
     @property
     def seeded(self) -> bool:
-        """Large margins on similarities draw nothing; of the folds, a seed is a fold."""
+        """Whether the seed matters: to the CNN, to perceptrons, and as the number of a fold."""
         return self.on_cnn or self.learner == "lsp" or self.variant.endswith(IN_FOLDS)
 
     @property
     def cnn(self) -> "StructuredRecipe":
-        """The recipe of the CNN that gives the vectors, the same for all that learn from it."""
+        """The recipe of the CNN that provides the vectors, shared by all that learn from it."""
         return self.with_defaults("costs", "epochs", "cut").change(variant=CNN)
 
     def load(self, data_dir: FilePath | None = None) -> Dataset:
-        """The data set, folded as the variant wants it; the CNN learns from all questions."""
+        """Load the data set, or a fold for variants with folds; the CNN trains on all questions."""
         data = load_dataset(self.dataset, self.protocol, data_dir)
         if self.on_cnn and self.protocol == "mixed":
             whole = load_dataset(self.dataset, "all", data_dir)
@@ -144,7 +144,7 @@ class StructuredRecipe(Recipe):
         return replace(data, splits=splits, articles=self.articles(data_dir))
 
     def articles(self, data_dir: FilePath | None = None) -> tuple[str, ...]:
-        """The documents of ESA: articles of a whole training split, or of a user's file or folder.
+        """Return ESA's documents: articles of a whole training split, or a user's file or folder.
 
         Raises `QaselError` for a corpus that is missing.
         """
@@ -173,10 +173,10 @@ def recipe(
     scale: str = "paper",
     seed: int = 0,
 ) -> StructuredRecipe:
-    """The recipe of a row of tables 1 to 4; raises `QaselError` for an unknown variant or scale.
+    """Return the recipe of a row of tables 1-4; raises `QaselError` for unknown variant or scale.
 
-    Only mixed lists count (TREC-QA's `clean` test questions all are). Similarity features need no
-    word vectors; on WikiQA and TREC-QA, ESA has the articles of WikiQA's training split.
+    Only mixed lists count (TREC-QA's `clean` test lists all are). Similarity features need no word
+    vectors; on WikiQA and TREC-QA, ESA uses the articles of WikiQA's training split.
     """
     usual = usual_protocol(dataset)
     settings: dict = {"protocol": "mixed" if usual == "answered" else usual, "vectors": ""}
@@ -185,7 +185,7 @@ def recipe(
     if variant == CNN or variant.endswith(ON_CNN):
         settings |= {"batch": BATCH, "vectors": vectors or usual_vectors(dataset)}
     elif dataset in ("wikiqa", "trecqa"):
-        settings["corpus"] = "wikiqa"  # whose candidates are articles, unlike TREC-QA's
+        settings["corpus"] = "wikiqa"  # its lists are articles, unlike TREC-QA's
     if scale == "quick":
         settings |= QUICK
     return StructuredRecipe(variant=variant, dataset=dataset, scale=scale, seed=seed, **settings)

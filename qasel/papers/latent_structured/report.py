@@ -1,6 +1,6 @@
 """Paper 2: its claims about systems and searches against our runs, and its figures.
 
-`runs` are the frame of `read_runs`, by default the ledger's.
+`runs` is a frame of `read_runs`, by default that of the ledger.
 """
 
 from collections.abc import Callable
@@ -19,21 +19,21 @@ from qasel.results.claims import claims as judged_claims
 from qasel.results.runs import histories, read_runs, shown
 
 MISSES = DATA / "greedy-misses.csv"
-"""How often the greedy search misses on real lists, by tools/greedy_misses.py."""
+"""How often the greedy search misses on real lists, written by `tools/greedy_misses.py`."""
 SEARCHES = tuple(
     (f"{learner}*{data}", f"{learner}{data}", dataset)
     for data, dataset in (("", "wikiqa"), (ON_CNN, "wikiqa"), (IN_FOLDS, "trecqa"))
     for learner in ("LSP-AP", "LSSVM-AP")
 )
-"""The same learner with the exact search and with the greedy one, and the data."""
+"""(Learner with the exact search, the same with the greedy search, data set)."""
 
 
 claims = partial(judged_claims, ROOM)
-"""What the paper concludes, a line a comparison (its `claims.csv`); columns as in `judged`."""
+"""The paper's conclusions (`claims.csv`), one row per comparison; columns as in `judged`."""
 
 
 def figure_1(runs: pd.DataFrame | None = None) -> str:
-    """How often each perceptron is on top on dev, epoch by epoch, in sentences."""
+    """Say in how many epochs each perceptron has the highest dev MAP."""
     systems = _perceptrons(runs)
     if not systems:
         return "Not run for all three perceptrons yet."
@@ -48,7 +48,7 @@ def figure_1(runs: pd.DataFrame | None = None) -> str:
 
 
 def _perceptrons(runs: pd.DataFrame | None) -> dict[str, list[list[float]]]:
-    """Dev MAP on WikiQA after each epoch of the perceptrons; empty unless all were run."""
+    """Return dev MAP on WikiQA after each epoch of the perceptrons; empty unless all were run."""
     return histories(shown(ROOM, "wikiqa", *PERCEPTRONS, runs=runs), "dev_map")
 
 
@@ -64,14 +64,14 @@ PERCEPTRONS = ("LSP", "LSP-AP", "LSP-AP*")
 def figures(
     runs: pd.DataFrame | None = None, note: Callable[[str], None] = print
 ) -> dict[str, HouseFigure]:
-    """Every figure by its name; `note` gets the names of those without runs."""
+    """Return every figure by name; `note` gets a line about each one that has no runs."""
     runs = read_runs([ROOM]) if runs is None else runs
     found = {name: table(runs, name) for name in TABLES}
     return drawn(ROOM, found | {"figure-1": dev_map(runs)}, note)
 
 
 def table(runs: pd.DataFrame | None, name: str) -> HouseFigure | None:
-    """One table of the paper: MAP, on dev too where the paper has it, against ours."""
+    """Draw one table of the paper against ours: MAP, on dev too where the paper has it."""
 
     def shortened(frame: pd.DataFrame) -> pd.DataFrame:
         frame = frame[frame["metric"].str.endswith("MAP")]
@@ -81,7 +81,7 @@ def table(runs: pd.DataFrame | None, name: str) -> HouseFigure | None:
 
 
 def dev_map(runs: pd.DataFrame | None = None) -> HouseFigure | None:
-    """Figure 1: MAP on WikiQA's development split after each epoch of the perceptrons."""
+    """Draw figure 1: MAP on WikiQA's dev split after each epoch of the perceptrons."""
     systems = _perceptrons(runs)
     title = "Figure 1: the perceptrons, epoch by epoch"
     return curves({"WikiQA": systems}, "dev MAP", title=title, peak=True) if systems else None

@@ -18,9 +18,9 @@ from qasel.widgets.base import MARKS, QuestionExplorer, bar, cut, escape, number
 TINTS = {1: "#BFE6DA", 0: "#F7D6BF", None: "#D3EAF7"}
 KINDS = {1: "✓ right", 0: "✗ wrong", None: "? not known"}
 LEAST = 0.005
-"""Smaller shares of the evidence are not named."""
+"""The smallest share of the evidence that is named."""
 CUT = 160
-"""Characters of a text that are shown in the list."""
+"""Maximum number of characters of a text in the list."""
 SCROLLED = "max-height:{}rem;overflow:auto;overflow-wrap:anywhere"
 BUTTONS = {
     "First": ("fast-backward", -(10**9)),
@@ -28,11 +28,11 @@ BUTTONS = {
     "Forward": ("step-forward", 1),
     "Last": ("fast-forward", 10**9),
 }
-"""Name of a button → its icon, and how many steps it goes on."""
+"""Name of a button → (its icon, number of steps forward)."""
 
 
 class Step(NamedTuple):
-    """A candidate as it entered; `number` counts from 1, the rest is as in the walk's columns."""
+    """A candidate that enters; `number` counts from 1, the rest are columns of `lesson.walk`."""
 
     number: int
     text: str
@@ -45,18 +45,17 @@ class Step(NamedTuple):
 
     @property
     def name(self) -> str:
-        """Its mark and number."""
+        """The candidate's mark and number."""
         return f"{MARKS[self.label]} {self.number}"
 
 
 class EvidenceExplorer(QuestionExplorer):
-    """A question's candidates enter one by one: what the evidence does to each, and each to it.
+    """A question's candidates entering one by one: how evidence changes scores and grows.
 
-    `walk(question, gather)` goes through the candidates, gathering evidence or with the first
-    evidence throughout; it gives the columns of `lesson.walk`, labels that are not known as None
-    or NaN. `first` is the id of the question shown at the start, at its last step, so that the
-    picture that is saved has the whole walk; one picked later begins at step 1. Raises
-    `QaselError` for a split without questions.
+    `walk(question, gather)` returns the columns of `lesson.walk`, with None or NaN for unknown
+    labels; without `gather`, the first evidence is kept throughout. `first` is the id of the
+    question shown at the start: at its last step, so that a saved picture has the whole walk.
+    Questions picked later begin at step 1. Raises `QaselError` for a split without questions.
     """
 
     hint = "Run this notebook to go through the steps: this is the picture after the last one."
@@ -89,7 +88,7 @@ class EvidenceExplorer(QuestionExplorer):
         self.step.value = min(max(self.step.value + by, 1), self.step.max)
 
     def steps(self, gather: bool) -> list[Step]:
-        """The walk through the present question, done once."""
+        """Return the walk through the current question, which is done once."""
         key = (self.question, gather)
         if key not in self._known:
             frame = self.walk(*key)
@@ -102,7 +101,7 @@ class EvidenceExplorer(QuestionExplorer):
         return self._known[key]
 
     def view(self) -> str:
-        """The candidate that enters, the scores, the evidence, AP so far, and the list L."""
+        """Return the candidate that enters, the scores, the evidence, AP so far, and the list L."""
         question, on = self.question, self.gather.value
         steps, other = self.steps(on), self.steps(not on)
         if question != self._shown:
@@ -123,7 +122,7 @@ class EvidenceExplorer(QuestionExplorer):
 
 
 def parts_of(steps: Sequence[Step]) -> list[tuple[Step | None, float]]:
-    """What the evidence is made of after some steps, with shares; None is the question."""
+    """Return the parts of the evidence after some steps, and their shares; None is the question."""
     parts: list[tuple[Step | None, float]] = [(None, 1.0)]
     for step in steps:
         if step.gate > 0:
@@ -136,9 +135,9 @@ def parts_of(steps: Sequence[Step]) -> list[tuple[Step | None, float]]:
 def _drawing(
     so_far: Sequence[Step], other: Sequence[Step], threshold: float, on: bool, alternative: str
 ) -> str:
-    """The last step's scores, the evidence before and after it, and AP up to it.
+    """Draw the last step's scores, the evidence before and after it, and AP up to it.
 
-    `other` is the whole walk with the evidence switched the other way than `on`.
+    `other` is the whole walk with evidence off if it is `on`, and the other way round.
     """
     figure = HouseFigure(figsize=(12.2, 3.1))
     edges = {"left": 0.1, "right": 0.99, "top": 0.91, "bottom": 0.19, "wspace": 0.26, "hspace": 0.8}
@@ -172,7 +171,7 @@ def _drawing(
 
 
 def _two_bars(axes: Axes, title: str) -> None:
-    """Two lines for bars from 0 to 1, the first above."""
+    """Set up axes for two horizontal bars from 0 to 1, the first above the second."""
     axes.set_title(title, fontsize=12)
     axes.set(xlim=(0, 1), ylim=(1.6, -0.6), xticks=[])
     axes.tick_params(length=0)
@@ -186,7 +185,7 @@ def _curve(axes: Axes, so_far: Sequence[Step], other: Sequence[Step], on: bool) 
     shown = number(now.ap) if known else "not known, for want of labels"
     axes.set_title(f"AP of L so far: {shown}", fontsize=12)
     axes.set(xlim=(0.5, count + 0.5), ylim=(-0.05, 1.05), yticks=[0, 0.5, 1])
-    ends = [end for end in (1, count) if abs(end - now.number) > count / 20]  # not to touch
+    ends = [end for end in (1, count) if abs(end - now.number) > count / 20]  # not to overlap
     axes.set_xticks([*ends, now.number])
     axes.set_xlabel("step", labelpad=-12)
     if not known:
@@ -204,7 +203,7 @@ def _curve(axes: Axes, so_far: Sequence[Step], other: Sequence[Step], on: bool) 
 
 
 def _entering(step: Step, count: int) -> str:
-    """The candidate that enters."""
+    """Return the candidate that enters."""
     style = f"border-left:4px solid {BLUE};padding:2px 12px;margin:0 0 12px 0"
     head = f"Step {step.number} of {count}: candidate {step.number} enters, {KINDS[step.label]}"
     text = f'<div style="{SCROLLED.format(10)}">{escape(step.text)}</div>'
@@ -212,7 +211,7 @@ def _entering(step: Step, count: int) -> str:
 
 
 def _in_words(so_far: Sequence[Step], threshold: float, on: bool) -> list[tuple[str, str]]:
-    """The step in words."""
+    """Describe the last step in words, as pairs of heading and text."""
     step = so_far[-1]
     score = f"{number(step.p_alone)} from the question alone"
     if len(parts_of(so_far[:-1])) > 1:
@@ -222,7 +221,7 @@ def _in_words(so_far: Sequence[Step], threshold: float, on: bool) -> list[tuple[
 
     above, enters = step.p > threshold, step.gate > 0
     gate = f"{number(step.p)} {'>' if above else '≤'} {threshold:g}: "
-    gate += "yet " if on and above != enters else ""  # as some ablations have it
+    gate += "yet " if on and above != enters else ""  # in some ablations
     if enters:
         gate += f"it becomes evidence and replaces {step.gate:.0%} of the old (mean of the gate)"
     else:
@@ -250,11 +249,11 @@ def _in_words(so_far: Sequence[Step], threshold: float, on: bool) -> list[tuple[
 
 
 def _list(so_far: Sequence[Step]) -> str:
-    """L, best first."""
+    """Return the list L as a table, best first."""
     now = so_far[-1]
     shares = {part.number: share for part, share in parts_of(so_far) if part}
     rows = []
-    # Sorting is stable: one that ties goes below those already there.
+    # Sorting is stable: a tied candidate goes below those already there.
     for place, step in enumerate(sorted(so_far, key=lambda step: -step.p), start=1):
         tint = GREEN if step.label == 1 else GREY
         kind = f'<b style="color:{tint};white-space:nowrap">{KINDS[step.label]}</b>'

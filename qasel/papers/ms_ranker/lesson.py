@@ -1,4 +1,4 @@
-"""Helpers of notebook 03: linked answers, walks step by step, attention, gradients of rewards."""
+"""Helpers of notebook 03: linked answers, walks step by step, attention, policy gradients."""
 
 from collections.abc import Iterable
 from functools import partial
@@ -21,18 +21,18 @@ chosen_recipes = partial(shared.chosen_recipes, PAPER)
 
 
 def _answers(question: Question) -> tuple[list[set[str]], list[set[str]]]:
-    """The content words of each right answer that shares one with the question, or does not."""
+    """Return content words of the relevant answers that share one with the question, and others."""
     asked = set(content_words(question.text))
     right = [set(content_words(c.text)) for c in question.candidates if c.label == 1]
     return [words for words in right if words & asked], [w for w in right if not w & asked]
 
 
 def bridged(split: Split) -> Question:
-    """The question whose right answers need each other most, as in the paper's table 1.
+    """Return the question whose relevant answers are linked most, as in the paper's table 1.
 
-    One right answer shares no content word with the question, but some with another right
-    answer that does share some with the question: the most such shared words win. Raises
-    `QaselError` when there is none.
+    Two relevant answers are linked by the content words that they share, if only one of them
+    shares any with the question; the pair with the most such words wins. Raises `QaselError` if no
+    answers are linked.
     """
 
     def bridge(question: Question) -> int:
@@ -46,9 +46,9 @@ def bridged(split: Split) -> Question:
 
 
 def links(question: Question) -> pd.DataFrame:
-    """Each candidate: content words shared with the question, and with the other right answers.
+    """Return the content words that candidates share with the question and other relevant answers.
 
-    In the order of the document.
+    Rows are in document order.
     """
     asked = set(content_words(question.text))
     rows = []
@@ -68,7 +68,7 @@ def links(question: Question) -> pd.DataFrame:
 
 
 def linked(split: Split) -> dict[str, int]:
-    """Right answers by how they can be found: by the question's words, by another's, or not."""
+    """Count relevant answers by how they are reached: from the question, another answer, or not."""
     counts = np.zeros(3, dtype=int)
     for question in split:
         near, far = _answers(question)
@@ -86,12 +86,12 @@ def _word_reader(ranker: PreRanking | MSRanker) -> WordReader:
 
 @torch.inference_mode()
 def attention_facts(ranker: PreRanking | MSRanker, split: Split) -> dict[str, float]:
-    """How sharp the QC-attention of a network over word vectors is.
+    """Measure how sharp the QC-attention of a network over word vectors is.
 
-    `entropy` is that of each candidate word's attention over the question, as a share of the
-    uniform one's (1: all words of the question alike). `finds itself` is the share of candidate
-    words that also stand in the question and look most at themselves; `by chance` what uniform
-    attention would reach. The words of all pairs count alike.
+    `entropy` is that of a candidate word's attention over the question, divided by that of uniform
+    attention (1: no focus at all). `finds itself` is, among candidate words that are in the
+    question too, the share that attend most to themselves; `by chance` is that share under uniform
+    attention. All are means over the words of all pairs.
     """
     entropy, found, chance = [], [], []
     reader, data = _word_reader(ranker), ranker.encode(split)
@@ -113,19 +113,18 @@ def attention_facts(ranker: PreRanking | MSRanker, split: Split) -> dict[str, fl
 
 @torch.inference_mode()
 def attention_of(ranker: PreRanking | MSRanker, question: str, answer: str) -> pd.DataFrame:
-    """The QC-attention of one pair: a row per word of the question, a column per word of the
-    candidate; each column sums to 1."""
+    """Return the QC-attention of a pair, question words × candidate words; columns sum to 1."""
     p = _word_reader(ranker).attention(ranker.pair(question, answer), ranker.network.vectors)
     return pd.DataFrame(p[0].cpu().numpy(), index=tokenize(question), columns=tokenize(answer))
 
 
 def names(labels: Iterable[int]) -> list[str]:
-    """Names for the candidates of a small list: 1✓, 2, 3✓ …"""
+    """Return names for the candidates of a small list: 1✓, 2, 3✓ …"""
     return [f"{i}{'✓' if label else ''}" for i, label in enumerate(labels, start=1)]
 
 
 def growing_list(keys: list[float], labels: list[int], no_change: float = 0.1) -> pd.DataFrame:
-    """The list L step by step: what enters, how L stands then, AP and reward."""
+    """Return the list L step by step: the candidate that enters, L after that, AP and reward."""
     table = torch.tensor([keys]), torch.tensor([labels], dtype=torch.float)
     mask = torch.ones_like(table[0], dtype=torch.bool)
     known = names(labels)
@@ -190,12 +189,12 @@ READINGS = {
 
 @torch.inference_mode()
 def walk(ranker: MSRanker, question: Question, gather: bool = True) -> pd.DataFrame:
-    """How the agent goes through one question: a row per step, in the order of entering.
+    """Return the agent's walk through one question: a row per step, in the order of entering.
 
     Columns: id, text, label; `p`: P_post; `p_alone`: P_post with the first evidence, the
     question itself; `gate`: the share of the evidence that the candidate replaced, 0 if it
-    stayed out; `ap`: average precision of the list after the step, and `reward`, both NaN for
-    unlabelled candidates. `gather` False keeps the first evidence throughout.
+    stayed out; `ap`: average precision of the list after the step, and `reward`, both NaN if a
+    candidate is unlabelled. `gather=False` keeps the first evidence throughout.
     """
     data = ranker.encode(Split("asked", (question,)))
     batch = data.batch(torch.tensor([0], device=ranker.device))
@@ -219,10 +218,10 @@ def walk(ranker: MSRanker, question: Question, gather: bool = True) -> pd.DataFr
 
 
 def evidence_effect(ranker: MSRanker, split: Split) -> pd.DataFrame:
-    """Each question: candidates taken as evidence, AP with the evidence and without, the change.
+    """Return per question the candidates taken as evidence, AP with and without it, the change.
 
-    Both are of one trained agent; "without" keeps its first evidence, the question itself.
-    `moved` is the largest change of a P_post.
+    Both APs are of the same trained agent; "without" keeps its first evidence, the question
+    itself. `moved` is the largest change of a P_post.
     """
     rows = {}
     for question in split:

@@ -1,7 +1,7 @@
 """MS-Ranker: reading a pair (equations 1-11), pre-ranker, agent, and the rewards that train it.
 
 Shapes: P pairs of a tile, n words of a question, m of a candidate, d the hidden size of a GRU, so
-that a word has 2d numbers. All candidates are read at once; only the evidence goes step by step.
+that a word's state has size 2d. All candidates are read at once; only evidence goes step by step.
 """
 
 from abc import ABC, abstractmethod
@@ -20,10 +20,10 @@ from qasel.training.batching import Batch, PairTile, Tile
 
 
 class Reading(NamedTuple):
-    """What is known of P pairs before any evidence.
+    """The encoding of P pairs, before any evidence.
 
-    `words` `[P, m, 2d]` are the candidates' states, real where `real` `[P, m]`; `candidate` and
-    `question` `[P, 2d]` the last states of both directions (O and E₁); `match` `[P, 2d]` is V_qc.
+    `words` `[P, m, 2d]` are the states of the candidates' words, with the mask `real` `[P, m]`;
+    `candidate` and `question` `[P, 2d]` are last states (O and E₁); `match` `[P, 2d]` is V_qc.
     """
 
     words: Tensor
@@ -34,7 +34,7 @@ class Reading(NamedTuple):
 
 
 class BiGRU(nn.Module):
-    """Equations 1 and 2; padding is never read."""
+    """A bidirectional GRU (equations 1 and 2) that never reads padding."""
 
     def __init__(self, size: int, hidden: int) -> None:
         super().__init__()
@@ -46,16 +46,16 @@ class BiGRU(nn.Module):
 
 
 class Reader(nn.Module, ABC):
-    """What pre-ranker and agent each have; `size` numbers describe a word or a sentence."""
+    """Reads pairs for the pre-ranker or the agent; words and sentences have vectors of `size`."""
 
     size: int
 
     @abstractmethod
     def read(self, tile: Tile, vectors: Tensor) -> Reading:
-        """The pairs of one tile."""
+        """Read the pairs of one tile."""
 
     def match_of(self, tile: Tile, vectors: Tensor) -> Tensor:
-        """V_qc alone, `[P, 2d]`, of the pairs of one tile: all that a pre-ranker needs."""
+        """V_qc alone of the pairs of one tile, `[P, 2d]`: all that a pre-ranker needs."""
         return self.read(tile, vectors).match
 
     def matches(self, batch: Batch, vectors: Tensor) -> Tensor:
@@ -63,7 +63,7 @@ class Reader(nn.Module, ABC):
         return torch.cat([self.match_of(tile, vectors) for tile in batch.tiles])
 
     def forward(self, batch: Batch, vectors: Tensor) -> Reading:
-        """The pairs of a batch, in tile order, padded to the longest candidate of the batch."""
+        """Read the pairs of a batch, in tile order, padded to the batch's longest candidate."""
         tiles = [self.read(tile, vectors) for tile in batch.tiles]
         words, real, *others = zip(*tiles, strict=True)
         longest = max(part.shape[1] for part in real)
@@ -77,7 +77,7 @@ class Reader(nn.Module, ABC):
 class PairReader(Reader):
     """A fine-tuned transformer in place of encoding and QC-attention (section 4.5).
 
-    Its [CLS] is what is known of the pair, V_qc and O; that of the question alone is E₁.
+    The state of [CLS] is both V_qc and O of a pair; that of the question alone is E₁.
     """
 
     def __init__(self, encoder: Encoder) -> None:
@@ -86,22 +86,22 @@ class PairReader(Reader):
         self.size = encoder.size
 
     def read(self, tile: PairTile, vectors: Tensor) -> Reading:  # type: ignore[override]
-        """The pairs of one tile; `vectors` are not read."""
+        """Read the pairs of one tile; `vectors` are not used."""
         states = self.pairs(tile.pairs)
         words, real = part_of(states, tile.candidate_start, tile.candidate_length)
         question = self.pairs.vectors(tile.question)[tile.question_of]
         return Reading(words, real, states[:, 0], question, states[:, 0])
 
     def match_of(self, tile: PairTile, vectors: Tensor) -> Tensor:  # type: ignore[override]
-        """[CLS] of the pairs of one tile; their questions need not be read alone."""
+        """The state of [CLS] of the pairs of one tile; their questions are not read alone."""
         return self.pairs.vectors(tile.pairs)
 
 
 def scalar_product(of_both: Tensor, *others: nn.Linear) -> None:
-    """Let an attention score start as a scalar product: v₃ (or v₆) one, the other vectors zero.
+    """Initialise an attention score as a scalar product: v₃ (or v₆) one, the other vectors zero.
 
-    Started as noise the score stays uniform over the words, and no word ever finds its match
-    (docs/notes/ms-ranker.md).
+    Initialised with noise, the attention stays uniform over the words, and no word ever finds its
+    match (docs/notes/ms-ranker.md).
     """
     nn.init.ones_(of_both)
     for other in others:
@@ -111,7 +111,7 @@ def scalar_product(of_both: Tensor, *others: nn.Linear) -> None:
 class WordReader(Reader):
     """The encoding layer and the QC-attention over word vectors.
 
-    `attention` is how its score starts: "dot", as a scalar product, or "noise".
+    `attention` is how its score is initialised: "dot", as a scalar product, or "noise".
     """
 
     def __init__(self, size: int, hidden: int, dropout: float, attention: str = "dot") -> None:
@@ -130,7 +130,7 @@ class WordReader(Reader):
         self.dropout = nn.Dropout(dropout)
 
     def read(self, tile: Tile, vectors: Tensor) -> Reading:
-        """The pairs of one tile, words as `vectors`; each question is encoded once."""
+        """Read the pairs of one tile by their words' `vectors`; each question is encoded once."""
         # Vectors of a frozen encoder are kept in half precision.
         asked, given = vectors[tile.question].float(), vectors[tile.answer].float()
         question, question_last = self.encode(self.dropout(asked), tile.question_length)
@@ -147,14 +147,14 @@ class WordReader(Reader):
         return alpha + self.of_candidate(answer).transpose(1, 2)
 
     def attention(self, tile: Tile, vectors: Tensor) -> Tensor:
-        """How each word of a candidate looks at those of its question (equation 4), `[P, n, m]`."""
+        """Attention of each candidate word over the question's words (equation 4), `[P, n, m]`."""
         question, _ = self.encode(vectors[tile.question].float(), tile.question_length)
         answer, _ = self.encode(vectors[tile.answer].float(), tile.answer_length)
         real = tile.real_question[tile.question_of][:, :, None]
         return masked_softmax(self.alpha(question, answer, tile), real, dim=1)
 
     def match(self, question: Tensor, answer: Tensor, tile: Tile) -> Tensor:
-        """V_qc of a tile's pairs (equations 3-11), `[P, 2d]`, from the words of each side."""
+        """V_qc of a tile's pairs (equations 3-11), `[P, 2d]`, from both sides' word states."""
         h_q = question[tile.question_of]
         real_q, real_c = tile.real_question[tile.question_of], tile.real_answer
         alpha = self.alpha(question, answer, tile)
@@ -163,19 +163,19 @@ class WordReader(Reader):
         beta = masked_max(alpha, real_q[:, :, None], dim=1)
         u_q = masked_softmax(beta, real_c)[:, None] @ answer  # [P, 1, 2d]
         # W(Σ pᵢ hᵢ) = Σ pᵢ W hᵢ: two of the four parts of W_qc m_j (equations 9 and 10) can be
-        # had from the words of the question, which are few.
+        # computed from the words of the question, which are few.
         of_c, of_u, of_both, of_q = self.compare
         from_question = of_u(question)[tile.question_of] + of_q(u_q * h_q)
         m = on_real(of_c, answer, real_c) + on_real(of_both, answer * u_c, real_c)
         m = m + p.transpose(1, 2) @ from_question
-        # tanh grows with its argument, so it may come after the maximum.
+        # tanh is monotonic, so it may come after the maximum.
         return masked_max(m, real_c[:, :, None], dim=1).tanh()
 
 
 class Head(nn.Module):
     """The MLP from a state to the two actions (equations 18 and 19).
 
-    W₁ in two halves, one for V_qc and one for V_ec: a pre-ranker has the first only.
+    W₁ is split into halves for V_qc and for V_ec; a pre-ranker has the first only.
     """
 
     def __init__(self, size: int, dropout: float, evidence: bool) -> None:
@@ -186,7 +186,7 @@ class Head(nn.Module):
         self.dropout = nn.Dropout(dropout)
 
     def forward(self, v_qc: Tensor, v_ec: Tensor | None = None) -> Tensor:
-        """Log probabilities of "wrong" and "right", `[…, 2]`, of states `[…, size]` each."""
+        """Log probabilities of "wrong" and "right", `[…, 2]`, from states `[…, size]` each."""
         hidden = self.of_match(self.dropout(v_qc))
         if self.of_evidence is not None:
             hidden = hidden + self.of_evidence(self.dropout(v_ec))
@@ -194,26 +194,26 @@ class Head(nn.Module):
 
 
 NO_CHANGE = 1e-9
-"""Average precisions closer than this are the same."""
+"""Average precisions closer than this count as equal."""
 NUMBERS = 1 << 25
-"""Entries `[lists, steps, steps]` at once: long lists take many times their length in memory."""
+"""Maximum number of entries `[lists, steps, steps]` at once, which grow with squared length."""
 
 
 def prefix_precisions(keys: Tensor, labels: Tensor, mask: Tensor) -> Tensor:
     """AP_t (equation 25): average precision of the list L after each step, `[lists, steps]`.
 
     Candidates enter in the order of the columns of `keys` `[lists, steps]`, and L is kept sorted
-    by key, largest first; one that ties with candidates already there goes below them. `labels`
-    and `mask` are of the same shape. AP is 0 as long as no right candidate has entered, so on a
-    list without any it is 0 throughout.
+    by key, largest first; a tied candidate goes below those already there. `labels` and `mask`
+    have the same shape. AP is 0 until a relevant candidate enters, so it stays 0 on a list without
+    any.
     """
     keys, right = keys.double(), (labels * mask).double()
     step = torch.arange(keys.shape[1], device=keys.device)
-    # [lists, i, j]: i stands above j.
+    # [lists, i, j]: i ranks above j.
     above = keys[:, :, None] > keys[:, None, :]
     above |= (keys[:, :, None] == keys[:, None, :]) & (step[:, None] < step)
     above = (above & mask[:, :, None]).double()
-    # [lists, t, j]: what stands above j among those that entered up to step t.
+    # [lists, t, j]: what ranks above j among those that entered up to step t.
     all_above = above.cumsum(1)
     right_above = (above * right[:, :, None]).cumsum(1)
     entered = step <= step[:, None]
@@ -222,10 +222,10 @@ def prefix_precisions(keys: Tensor, labels: Tensor, mask: Tensor) -> Tensor:
 
 
 def rewards(keys: Tensor, labels: Tensor, mask: Tensor, no_change: float) -> Tensor:
-    """R(a_t) (equation 24): the change of AP, or `no_change` where it is the same; 0 at padding.
+    """R(a_t) (equation 24): the change in AP, or `no_change` if there is none; 0 at padding.
 
-    Arguments as in `prefix_precisions`. Every step of a list without a right candidate is a
-    step without a change.
+    Other arguments are as in `prefix_precisions`. On a list without a relevant candidate, no step
+    changes AP.
     """
     rows = max(1, NUMBERS // keys.shape[1] ** 2)
     parts = zip(keys.split(rows), labels.split(rows), mask.split(rows), strict=True)
@@ -237,7 +237,7 @@ def rewards(keys: Tensor, labels: Tensor, mask: Tensor, no_change: float) -> Ten
 class PreRanker(nn.Module):
     """Reads each pair on its own: encoding layer, QC-attention, MLP (section 3.2.1).
 
-    The words' vectors are the network's own, or those that come with a batch.
+    Word vectors are the network's own, or those that come with a batch.
     """
 
     def __init__(self, vectors: Tensor, reader: Reader, recipe: MSRankerRecipe) -> None:
@@ -253,11 +253,11 @@ class PreRanker(nn.Module):
 
 
 class Walk(NamedTuple):
-    """How the agent went through some lists, candidate by candidate in the lists' order.
+    """The agent's walk through some lists, candidate by candidate, in the lists' order.
 
     `log_p` `[questions, steps, 2]`: log probabilities of the actions "wrong" and "right".
-    `gate` `[questions, steps]`: how much of the evidence each candidate replaced, the mean over
-    its numbers, 0 where it stayed out (or is padding).
+    `gate` `[questions, steps]`: share of the evidence that each candidate replaced (mean of the
+    gate), 0 where it stayed out or is padding.
     """
 
     log_p: Tensor
@@ -270,7 +270,7 @@ class Walk(NamedTuple):
 
 
 class Agent(nn.Module):
-    """The RL agent: reads a candidate with the question and with the evidence gathered so far."""
+    """The RL agent: reads each candidate with the question and the evidence gathered so far."""
 
     def __init__(self, vectors: Tensor, reader: Reader, recipe: MSRankerRecipe) -> None:
         super().__init__()
@@ -282,7 +282,7 @@ class Agent(nn.Module):
         self.head = Head(reader.size, r.dropout, r.evidence)
 
     def forward(self, batch: Batch, gather: bool = True) -> Walk:
-        """Go through the lists of a batch; `gather` False keeps the first evidence throughout."""
+        """Walk through the lists of a batch; `gather=False` keeps the first evidence throughout."""
         reading = self.reader(batch, self.vectors if batch.vectors is None else batch.vectors)
         if self.evidence is None:
             log_p = batch.as_lists(self.head(reading.match))
@@ -290,11 +290,11 @@ class Agent(nn.Module):
         return self._walk(self.evidence, reading, batch, gather)
 
     def _walk(self, evidence: "Evidence", reading: Reading, batch: Batch, gather: bool) -> Walk:
-        """All questions of the batch take each step together, the longest lists first."""
+        """Take each step for all questions of a batch at once, the longest lists first."""
         longest_first = batch.mask.sum(1).argsort(descending=True, stable=True)
         mask = batch.mask[longest_first]
         pairs = torch.arange(len(batch.slot), device=mask.device)
-        # Pairs by step, and within a step by question: one gather now instead of one a step.
+        # Pairs by step, and within a step by question: one gather now instead of one per step.
         order = batch.as_lists(pairs)[longest_first].T[mask.T]
         walking = mask.sum(0)
         lengths = reading.real.sum(1)[order].split(walking.tolist())
@@ -317,7 +317,7 @@ class Agent(nn.Module):
             mixed, gate = evidence.mix(e, p_post[:, None] * candidate if self.action else candidate)
             e = torch.where(let_in[:, None], mixed, e)
             gates.append(torch.where(let_in, gate.mean(1), 0.0))
-        by_pair = torch.empty_like(order).index_copy(0, order, pairs)  # the order, undone
+        by_pair = torch.empty_like(order).index_copy(0, order, pairs)  # undoes the order
         scores, shares = torch.cat(log_p), torch.cat(gates).to(log_p[0])
         return Walk(batch.as_lists(scores[by_pair]), batch.as_lists(shares[by_pair]))
 
@@ -325,8 +325,8 @@ class Agent(nn.Module):
 class Evidence(nn.Module):
     """EC-attention (equations 12-17) and the gate (equations 21-23), for Q questions at once.
 
-    Equation 12's v₄E is the same for every word and vanishes in the softmax of equation 13, so
-    v₄ is left out.
+    Equation 12's v₄E is the same for every word and cancels in the softmax of equation 13, so v₄
+    is left out.
     """
 
     def __init__(self, size: int, gate: bool, attention: str = "dot") -> None:
@@ -335,7 +335,7 @@ class Evidence(nn.Module):
         self.of_both = nn.Parameter(torch.empty(size).normal_(std=size**-0.5))  # v₆
         if attention == "dot":
             scalar_product(self.of_both, self.of_word)
-        # W_ec in two halves: the words' half is the same whatever the evidence.
+        # W_ec is split in halves: that of the words does not depend on the evidence.
         self.from_words = nn.Linear(size, size)
         self.from_both = nn.Linear(size, size, bias=False)
         if gate:
@@ -344,7 +344,7 @@ class Evidence(nn.Module):
         self.gated = gate
 
     def prepare(self, words: Tensor, real: Tensor) -> Tensor:
-        """What equation 16 takes from the words alone, `[…, size]`."""
+        """The part of equation 16 that depends on the words alone, `[…, size]`."""
         return on_real(self.from_words, words, real)
 
     def attend(self, e: Tensor, words: Tensor, real: Tensor, prepared: Tensor) -> Tensor:
@@ -356,7 +356,7 @@ class Evidence(nn.Module):
         return masked_max(m, real[:, :, None], dim=1).tanh()
 
     def mix(self, old: Tensor, new: Tensor) -> tuple[Tensor, Tensor]:
-        """E_{t+1} and the gate, `[Q, size]` each."""
+        """Return E_{t+1} and the gate, `[Q, size]` each."""
         gate = torch.full_like(old, 0.5)
         if self.gated:
             gate = (self.of_old(old) + self.of_new(new)).sigmoid()

@@ -24,24 +24,24 @@ from qasel.training.neural import NeuralRanker
 from qasel.training.trainer import Schedule
 
 COLLAPSED = 0.001
-"""Share of training candidates above the threshold below which P_post counts as collapsed."""
+"""P_post counts as collapsed if a smaller share of training candidates is above the threshold."""
 
 
 class CollapseWarning(UserWarning):
-    """No candidate's P_post passes the threshold any more: the agent gathers no evidence."""
+    """Almost no candidate's P_post is above the threshold: the agent gathers no evidence."""
 
 
 BEFORE = "pre-ranker"
-"""Folder of the pre-ranker inside that of the agent."""
+"""Folder of the pre-ranker inside the agent's folder."""
 
 
 def log_odds(log_p: Tensor) -> Tensor:
-    """log P(right) − log P(wrong), `[…]` of `[…, 2]`: sorts as P_post does, and never saturates."""
+    """log P(right) − log P(wrong), `[…]` from `[…, 2]`: ordered as P_post, but never saturated."""
     return log_p[..., 1] - log_p[..., 0]
 
 
 def make_reader(recipe: MSRankerRecipe, vectors: Tensor, encoder: Encoder | None) -> Reader:
-    """The reader of a recipe, untrained or pre-trained."""
+    """Return the reader of a recipe: a pre-trained encoder, or untrained layers over words."""
     if encoder and not recipe.frozen:
         return PairReader(encoder)
     size = encoder.size if encoder else vectors.shape[1]
@@ -50,18 +50,18 @@ def make_reader(recipe: MSRankerRecipe, vectors: Tensor, encoder: Encoder | None
 
 
 class PreRanking(NeuralRanker):
-    """The pre-ranker: every pair on its own, trained by cross entropy."""
+    """The pre-ranker: scores every pair on its own."""
 
     recipe_type = MSRankerRecipe
     recipe: MSRankerRecipe
     network: PreRanker
 
     def build(self, vectors: Tensor) -> PreRanker:
-        """The network in the recipe's sizes."""
+        """Return the untrained network in the recipe's sizes."""
         return PreRanker(vectors, make_reader(self.recipe, vectors, self.encoder), self.recipe)
 
     def losses(self, batch: Batch) -> dict[str, Tensor]:
-        """Cross entropy, a mean over the batch's pairs; or the list loss of the log odds."""
+        """Cross entropy, the mean over the batch's pairs, or the list loss of the log odds."""
         log_p = self.network(batch)
         if self.recipe.pre_loss == "list":
             loss = list_loss(log_odds(log_p), batch.labels, batch.mask, "none")
@@ -83,8 +83,7 @@ class PreRanking(NeuralRanker):
 class MSRanker(NeuralRanker):
     """The agent, and the pre-ranker that orders the candidates for it.
 
-    A list's own order is the order in which its candidates enter, so the pre-ranker's work is
-    to sort each list before the agent sees it.
+    Candidates enter in the order of their list, so the pre-ranker sorts each list in advance.
     """
 
     recipe_type = MSRankerRecipe
@@ -92,7 +91,7 @@ class MSRanker(NeuralRanker):
     recipe: MSRankerRecipe
     network: Agent
 
-    first: PreRanking | None = None  # until there is a trained one
+    first: PreRanking | None = None  # once it is trained
     level: tuple[float, float] = (1.0, 0.0)  # see `calibration`
 
     def fit(
@@ -102,7 +101,7 @@ class MSRanker(NeuralRanker):
         folder: Path | None = None,
         on_epoch: Callable[[list[dict[str, float]]], None] | None = None,
     ) -> History:
-        """Train the pre-ranker, unless it is there already, then the agent (its history)."""
+        """Train the pre-ranker, unless it is saved already, then the agent; return its history."""
         first = PreRanking(self.recipe.before, self.vectors, self.device)
         self.first = first.as_stage(train_split, dev_split, folder)
         history = super().fit(train_split, dev_split, folder, on_epoch)
@@ -118,13 +117,13 @@ class MSRanker(NeuralRanker):
         return history
 
     def prepare(self, *splits: Split) -> None:
-        """As ever; the last split, dev, says how the pre-ranker's P_post is to be calibrated."""
+        """Build the network; the last split (dev) calibrates the pre-ranker's P_post."""
         if self.recipe.calibrate and self.first:
             self.level = calibration(self.first.rank(splits[-1]), splits[-1])
         super().prepare(*splits)
 
     def in_order(self, split: Split) -> Split:
-        """The split, each list in the order in which the agent sees its candidates."""
+        """Return the split with each list in the order in which the agent sees its candidates."""
         if self.first is None or not self.recipe.pre_ranker:
             return split
         scores = self.first.rank(split).scores
@@ -136,14 +135,14 @@ class MSRanker(NeuralRanker):
         return Split(split.name, tuple(sorted_list(question) for question in split))
 
     def build(self, vectors: Tensor) -> Agent:
-        """The agent in the recipe's sizes; with a trained pre-ranker, at first as good as that.
+        """Return the agent in the recipe's sizes, initialised from a trained pre-ranker, if any.
 
-        What only the agent has counts nothing then. (The paper hands over encoding and attention
-        only, not the MLP: docs/notes/ms-ranker.md.)
+        With `evidence_start="zero"` it ranks just like the pre-ranker then. (In the paper it takes
+        over encoding and attention only, not the MLP: docs/notes/ms-ranker.md.)
         """
         r = self.recipe
         if self.first and isinstance(self.first.vocabulary, Vocabulary):
-            # By word: a pre-ranker that has ranked since knows more of them.
+            # By word: a pre-ranker that has ranked since then knows more words.
             numbers = self.first.vocabulary.encode(self._known())
             vectors = self.first.network.vectors.detach().to(vectors)[numbers]
         agent = Agent(vectors, make_reader(r, vectors, self.encoder), r)
@@ -168,7 +167,7 @@ class MSRanker(NeuralRanker):
         if not self.recipe.rewards:
             return {"loss": plain, **seen}
         p = walk.p_post.detach()
-        # The network's part of a walk does not depend on the actions: many walks cost one pass.
+        # The network's outputs do not depend on the sampled actions: many walks cost one pass.
         actions = (torch.rand(self.recipe.walks, *p.shape, device=p.device) < p).float()
         earned = self.rewards(p, actions, batch)
         right, wrong = walk.log_p[..., 1], walk.log_p[..., 0]
@@ -194,13 +193,13 @@ class MSRanker(NeuralRanker):
         return log_odds(self.network(batch).log_p)
 
     def _on_device(self, split: Split) -> EncodedSplit:
-        # Sorted only here: words and fingerprint are those of the lists as they came, for near
-        # ties may sort otherwise on another device, and a killed run has to go on there too.
+        # Sorted only here: words and fingerprint are those of the unsorted lists, because near ties
+        # may sort differently on another device, where a killed run must be able to resume.
         return super()._on_device(self.in_order(split))
 
     @property
     def parameter_count(self) -> int:
-        """Those of the agent and of the pre-ranker that sorts for it."""
+        """Number of parameters of the agent and of the pre-ranker that sorts for it."""
         return super().parameter_count + (self.first.parameter_count if self.first else 0)
 
     def schedule(self) -> Schedule:
@@ -224,10 +223,10 @@ class MSRanker(NeuralRanker):
 
 
 def calibration(run: Run, split: Split) -> tuple[float, float]:
-    """Slope and intercept after which a run's log odds are those of being right (Platt 1999).
+    """Return the slope and intercept that calibrate a run's log odds (Platt 1999).
 
-    The list loss fixes the order of log odds, not their level, and a threshold needs that. They
-    stay as they are (1 and 0) where labels cannot tell: all alike, or the order is upside down.
+    The list loss fixes the order of log odds but not their level, which a threshold needs. Returns
+    1 and 0 (no change) if all labels are alike, or higher scores go with non-relevant candidates.
     """
     odds = [[run.scores[question.id][c.id]] for question in split for c in question.candidates]
     labels = np.concatenate([question.labels for question in split])
@@ -239,7 +238,7 @@ def calibration(run: Run, split: Split) -> tuple[float, float]:
 
 
 def advantages(earned: Tensor, credit: str) -> Tensor:
-    """What each action is credited with, `[walks, questions, steps]`, less its baseline.
+    """Return what each action is credited with, less its baseline: `[walks, questions, steps]`.
 
     The baseline of a walk is the mean of the other walks at the same step, if there are any.
     """
@@ -251,9 +250,9 @@ def advantages(earned: Tensor, credit: str) -> Tensor:
 
 
 def post_of(log_p: Tensor, batch: Batch, threshold: float) -> dict[str, Tensor]:
-    """Mean P_post of the batch's right and of its wrong ones, and the share above a threshold.
+    """Return mean P_post of relevant and of non-relevant candidates, and the share above threshold.
 
-    Where no P_post is above the threshold, no candidate becomes evidence.
+    If no P_post is above the threshold, no candidate becomes evidence.
     """
     p = log_p[..., 1].detach().exp()
     right, wrong = batch.mask & (batch.labels > 0.5), batch.mask & (batch.labels <= 0.5)
@@ -265,6 +264,6 @@ def post_of(log_p: Tensor, batch: Batch, threshold: float) -> dict[str, Tensor]:
 
 
 def cross_entropy(log_p: Tensor, batch: Batch) -> Tensor:
-    """−log P(label), a mean over the batch's pairs; `log_p` `[questions, candidates, 2]`."""
+    """Mean of −log P(label) over the batch's pairs; `log_p` is `[questions, candidates, 2]`."""
     chosen = log_p.gather(2, batch.labels.long()[..., None])[..., 0]
     return -chosen[batch.mask].mean()

@@ -1,4 +1,4 @@
-"""Recipes for the paper's own rows of tables 2 to 4; its settings by default."""
+"""Recipes for the paper's own rows of tables 2 to 4, with its settings unless said otherwise."""
 
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -26,7 +26,7 @@ ABLATIONS = {
     "w/o RL action": "action",
     "w/o the Gate": "gate",
 }
-"""Row of table 4 → the setting that it turns off."""
+"""Row of table 4 → setting that it turns off."""
 OF_AGENT = (
     "agent_rate", "decay", "calibrate", "evidence_start", "threshold", "no_change", "list_by",
     "credit", "walks", "ce_weight", "patience", "epochs",
@@ -40,13 +40,13 @@ ENCODERS = {
 }
 """Row of table 3 → its settings (section 4.5).
 
-MiniLM and MPNet, which is of BERT_BASE's size, stand in where no hub can be reached.
+MiniLM and MPNet (the latter of BERT_BASE's size) stand in where the hub cannot be reached.
 """
 FINE_TUNED = {
     "vectors": "", "dropout": 0.1, "pre_loss": "ce", "pre_decay": 0.99, "agent_rate": 1e-5,
     "epochs": 5, "patience": 5,
 }  # fmt: skip
-"""What they share: the paper's pre-ranker, BERT's usual dropout, and a low rate for the agent."""
+"""Settings of all `ENCODERS`: the paper's pre-ranker, BERT's usual dropout, a low agent rate."""
 WITH_AGENT = f" + {MAIN}"
 FROZEN = {
     f"{MAIN} + MiniLM (frozen)": "all-MiniLM-L6-v2",
@@ -54,8 +54,8 @@ FROZEN = {
 }
 """Row of table 3 → the encoder whose vectors replace GloVe's (section 4.5).
 
-`transformers` has no ELMo, so the paper's row is left open: whoever runs it names an encoder, by
-name or folder, and tables say which it was. MiniLM stands in under a name of its own.
+`transformers` has no ELMo, so the paper's row is left open: the user gives an encoder, by name or
+folder, which tables mention. MiniLM stands in as a row of its own.
 """
 VARIANTS = (
     MAIN,
@@ -63,31 +63,31 @@ VARIANTS = (
     *ABLATIONS,
     *ENCODERS,
     *(name + WITH_AGENT for name in ENCODERS),
-    *FROZEN,  # the open row last, so that it stops no other when all are run
+    *FROZEN,  # the open row is last, so that its error stops no other row
 )
 BEST: Keep = "best"
 """The pre-ranker keeps its best epoch on dev, alone and as a first stage."""
 ALONE = (PRE_RANKER, *ENCODERS)
-"""Rows in which the pre-ranker is all there is."""
+"""Rows that are the pre-ranker alone."""
 
 
 class MSRankerRecipe(Recipe):
     """Settings of a run of paper 3 (section 4.3).
 
-    Not in the paper, so ours (docs/notes/ms-ranker.md): `attention`, the pre-ranker's list loss and
-    falling rate (the paper: cross entropy, 5 epochs, 0.99), the agent's `agent_rate`,
-    `epochs` and `patience`, where dropout is applied, that word vectors are fixed, that the agent
+    Not in the paper, so chosen by us (docs/notes/ms-ranker.md): `attention`, the pre-ranker's list
+    loss, epochs and decay (the paper: cross entropy, 5 epochs, 0.99), the agent's `agent_rate`,
+    `epochs` and `patience`, where dropout is applied, that word vectors are frozen, that the agent
     takes over the pre-ranker's MLP too, and how the rewards are used.
 
-    `list_by` is what sorts the list whose average precision makes the rewards in training: "score",
-    P_post alone, as printed, so that no reward depends on an action; or the sampled action, with
-    ties broken at "random" or, with "action", by P_post, which rewards taking nothing. `credit`
-    gives an action the rewards of the "rest" of the walk (equation 26) or of its own "step"
-    (equation 27). The `walks` of a question share one pass of the network, and the others' mean is
-    the baseline of each (Williams 1992); with 1 there is none, as printed.
+    `list_by` sorts the list whose average precision gives the rewards in training. With "score" it
+    is sorted by P_post alone, as printed, so that no reward depends on an action. Otherwise it is
+    sorted by the sampled action, with ties broken at "random" or, for "action", by P_post, which
+    rewards taking nothing. `credit` gives an action the rewards of the "rest" of the walk (equation
+    26) or of its own "step" (equation 27). A question's `walks` share one pass of the network; the
+    baseline of each is the mean of the others (Williams 1992). One walk has none, as printed.
 
-    An encoder reads pairs and is fine-tuned, as BERT is. A `frozen` one reads each text on its own
-    and never learns: the last layer's vectors of its pieces stand where those of words would.
+    An `encoder` reads pairs and is fine-tuned, as BERT is in the paper. A `frozen` one reads each
+    text on its own; its last layer's vectors of word pieces take the place of word vectors.
     """
 
     added: ClassVar[dict[str, Any]] = {
@@ -105,41 +105,41 @@ class MSRankerRecipe(Recipe):
     paper: str = PAPER
     variant: Annotated[str, one_of(VARIANTS)]
     encoder: str = ""  # a transformer by name or folder; "": word vectors and a BiGRU
-    frozen: bool = False  # the encoder gives the BiGRU its words; or is fine-tuned in its place
-    hidden: Count = 128  # of a GRU, one direction
-    attention: Literal["dot", "noise"] = "dot"  # the start of v₃ and v₆
-    word_dropout: Share | None = 0.2  # of word vectors; None: as that of the MLP's input
+    frozen: bool = False  # the encoder feeds the BiGRU; False: is fine-tuned in its place
+    hidden: Count = 128  # of a GRU, per direction
+    attention: Literal["dot", "noise"] = "dot"  # initial v₃ and v₆
+    word_dropout: Share | None = 0.2  # of word vectors; None: the same as `dropout`
     dropout: Share = 0.5  # of the MLP's input
-    pre_loss: Literal["ce", "list"] = "list"  # of the pre-ranker: cross entropy, or the list loss
+    pre_loss: Literal["ce", "list"] = "list"  # of the pre-ranker: cross entropy or list loss
     pre_epochs: Count = 8
     pre_decay: Amount = 0.75  # of the pre-ranker's learning rate, per epoch
     learning_rate: Amount = 1e-3  # of the pre-ranker
     agent_rate: Amount = 1e-3  # of the agent
     calibrate: bool = True  # the pre-ranker's P_post, before the agent starts from it
-    evidence_start: Literal["zero", "noise"] = "zero"  # the MLP's weights of V_ec
+    evidence_start: Literal["zero", "noise"] = "zero"  # initial weights of V_ec in the MLP
     decay: Amount = 0.75  # of the agent's learning rate, per epoch
-    vectors_rate: Amount = 0.0  # 0 fixes the word vectors
+    vectors_rate: Amount = 0.0  # learning rate of the word vectors; 0 freezes them
     batch: Count = 10  # questions
     threshold: Share = 0.5  # P_post above which a candidate becomes evidence
-    # The reward of a step that leaves the average precision as it is.
+    # The reward of a step that does not change average precision.
     no_change: float = Field(0.1, ge=-1e30, le=1e30)
-    rewards: bool = True  # or cross entropy
-    pre_ranker: bool = True  # or candidates enter in random order; the agent starts from it still
+    rewards: bool = True  # False: cross entropy
+    pre_ranker: bool = True  # sorts candidates; False: only initialises the agent
     evidence: bool = True
-    action: bool = True  # P_post decides what becomes evidence; or every candidate does, whole
-    gate: bool = True  # or half old, half new
+    action: bool = True  # P_post decides what becomes evidence; False: every candidate does, whole
+    gate: bool = True  # False: half old, half new
     list_by: Literal["random", "action", "score"] = "random"
     credit: Literal["rest", "step"] = "rest"
     walks: Count = 32
-    ce_weight: Amount = 10.0  # of cross entropy beside the rewards; 0: rewards alone
+    ce_weight: Amount = 10.0  # of cross entropy added to the rewards; 0: rewards alone
     patience: Count = 8  # epochs without a better dev MAP
     epochs: Count = 8
     keep: Keep = "last"  # which weights are tested (`training.trainer.KEEP`)
-    precision: Precision = "float32"  # of products in training on a CPU
+    precision: Precision = "float32"  # of matrix products in training on a CPU
 
     @property
     def before(self) -> "MSRankerRecipe":
-        """The recipe of the pre-ranker, the same for all agents that start from it."""
+        """The recipe of the pre-ranker, shared by all agents that start from it."""
         row = self.variant.removesuffix(WITH_AGENT)
         tuned = self.encoder and not self.frozen
         variant = row if tuned and row in ENCODERS else PRE_RANKER
@@ -161,9 +161,9 @@ def recipe(
     scale: str = "paper",
     seed: int = 0,
 ) -> MSRankerRecipe:
-    """The recipe of a row of tables 2 to 4; raises `QaselError` for an unknown variant or scale.
+    """Return the recipe of a row of tables 2-4; raises `QaselError` for unknown variant or scale.
 
-    Where a row leaves its encoder open, `vectors` names that.
+    If a row leaves its encoder open, `vectors` names it.
     """
     settings: dict = {
         "protocol": usual_protocol(dataset),

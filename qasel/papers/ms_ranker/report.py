@@ -1,6 +1,6 @@
-"""Paper 3: what it says of its parts beside our runs, its model as boxes, and its figures.
+"""Paper 3: its claims beside our runs, its model as boxes and arrows, and its figures.
 
-`runs` are the frame of `read_runs`, by default the ledger's.
+`runs` is a frame of `read_runs`, by default that of the ledger.
 """
 
 from collections.abc import Callable, Mapping
@@ -29,19 +29,19 @@ from qasel.results.compare import Significance, between, significance
 from qasel.results.runs import DATASETS, histories, read_runs, shown
 
 claims = partial(judged_claims, ROOM)
-"""What the paper concludes, a line a comparison (its `claims.csv`); columns as in `judged`.
+"""The paper's conclusions (`claims.csv`), one row per comparison; columns as in `judged`.
 
-Two kinds of line have no number in the paper: the pre-ranker's, and those of MiniLM and MPNet, which
-stand in for BERT.
+Two kinds of row have no number in the paper: those of the pre-ranker, and those of MiniLM and
+MPNet, which stand in for BERT.
 """
 
 
 def comparisons(yardsticks: Room, runs: pd.DataFrame | None = None) -> list[Significance | None]:
-    """Pairs of systems that the notebook tests on test MAP; None for a pair without a common seed.
+    """Test the pairs of systems in the notebook on test MAP; None for pairs without a common seed.
 
-    On WikiQA and SemEval: MS-Ranker over its pre-ranker, over its training by cross entropy, and
-    over the order of the file (a run of the yardsticks). On WikiQA: frozen MiniLM's vectors over
-    GloVe's, and fine-tuned MiniLM over those.
+    On WikiQA and SemEval: MS-Ranker against its pre-ranker, against its training by cross entropy,
+    and against file order (a run of the yardsticks). On WikiQA: frozen MiniLM's vectors against
+    GloVe's, and fine-tuned MiniLM against frozen MiniLM.
     """
 
     def lines(dataset: str, variant: str, room: Room = ROOM) -> dict[str, pd.DataFrame]:
@@ -62,9 +62,9 @@ def comparisons(yardsticks: Room, runs: pd.DataFrame | None = None) -> list[Sign
 
 
 def agent(recipe: MSRankerRecipe) -> Diagram:
-    """Equations 1-23 from left to right: the question above, the evidence below.
+    """Return a diagram of equations 1-23, left to right: the question above, the evidence below.
 
-    The loop below is the next step; the first evidence is the question's last states.
+    The loop at the bottom is the next step; the first evidence is the question's last states.
     """
     size = 2 * recipe.hidden
     to_match, to_evidence = f"[m, {4 * size:,}] to $V_{{qc}}$", f"[m, {2 * size}] to $V_{{ec}}$"
@@ -94,9 +94,9 @@ def agent(recipe: MSRankerRecipe) -> Diagram:
 
 
 STARTS = DATA / "attention-starts.csv"
-"""What `tools/attention_starts.py` writes."""
+"""Written by `tools/attention_starts.py`."""
 BY_ANSWERS = DATA / "evidence-by-answers.csv"
-"""What `tools/evidence_by_answers.py` writes."""
+"""Written by `tools/evidence_by_answers.py`."""
 
 TABLES = {
     "table-2": "Table 2: MS-Ranker, paper against ours",
@@ -108,14 +108,14 @@ TABLES = {
 def figures(
     runs: pd.DataFrame | None = None, note: Callable[[str], None] = print
 ) -> dict[str, HouseFigure]:
-    """Every figure by its name; `note` is told of those that there are no runs for."""
+    """Return every figure by name; `note` gets a line about each one that has no runs."""
     runs = read_runs([ROOM]) if runs is None else runs
     found = {"agent": architecture()} | {name: table(runs, name) for name in TABLES}
     return drawn(ROOM, found | {"training": training(runs)}, note)
 
 
 def architecture(dataset: str = "wikiqa") -> HouseFigure:
-    """One step of the agent (figures 1 and 2) with the shapes of the paper's recipe."""
+    """Draw one step of the agent (figures 1 and 2) with the shapes of the paper's recipe."""
     return diagrams(
         {" ": agent(recipe(dataset=dataset))},
         unit=1.1,
@@ -126,7 +126,7 @@ def architecture(dataset: str = "wikiqa") -> HouseFigure:
 
 
 def table(runs: pd.DataFrame | None, name: str) -> HouseFigure | None:
-    """One table of the paper, its own rows, against ours."""
+    """Draw the paper's own rows of one of its tables against ours."""
 
     def own(frame: pd.DataFrame) -> pd.DataFrame:
         return frame[frame["row"].isin((MAIN, PRE_RANKER, *ABLATIONS)) | frame["runs"].gt(0)]
@@ -135,7 +135,7 @@ def table(runs: pd.DataFrame | None, name: str) -> HouseFigure | None:
 
 
 def training(runs: pd.DataFrame | None = None) -> HouseFigure | None:
-    """Mean reward per question and dev MAP after each epoch of the agent."""
+    """Draw mean reward per question and dev MAP after each epoch of the agent."""
     panels = {
         f"{data}, {CURVES[entry]}": histories(systems, entry)
         for dataset, data in DATASETS.items()
@@ -147,7 +147,7 @@ def training(runs: pd.DataFrame | None = None) -> HouseFigure | None:
 
 @house_style
 def attention_figure(pairs: Mapping[str, pd.DataFrame]) -> HouseFigure:
-    """A panel per way to start the attention: each candidate word's weights over the question."""
+    """Draw each candidate word's attention over the question, one panel per initialisation."""
     words = next(iter(pairs.values()))
     figure = new_figure(1.5 + 0.4 * len(words.columns), 0.8 + 0.42 * len(words) * len(pairs))
     panels = figure.subplots(len(pairs), 1, sharex=True, squeeze=False)[:, 0]
@@ -168,11 +168,11 @@ CURVES = {
     "above": "share above the threshold",
     "reward": "reward per question",
 }
-"""Entry of an epoch's history → how panels name it."""
+"""Entry of an epoch's history → its name in panels."""
 
 
 def by_epoch(histories: Mapping[str, History], *entries: str) -> HouseFigure:
-    """A panel for each entry of `CURVES`: its value after each epoch of those that have it."""
+    """Draw a panel per entry (of `CURVES`): its values by epoch, for histories that have it."""
     panels = {
         CURVES[entry]: {
             name: [[epoch[entry] for epoch in history.epochs]]

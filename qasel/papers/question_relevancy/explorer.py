@@ -1,4 +1,4 @@
-"""The explorer of paper 4: a pair's distances, and what each does to the score of each system."""
+"""The explorer of paper 4: a pair's distances, and the effect of each on each system's score."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -25,17 +25,17 @@ from qasel.widgets.ranking import rankings
 
 KINDS = {1: "✓ relevant", 0: "✗ irrelevant", None: "? not known"}
 COLOURS = {"relevant": BLUE, "irrelevant": VERMILLION}
-WIDEST = 4.0  # standard deviations from the mean at which a figure ends
+WIDEST = 4.0  # standard deviations from the mean to which figures extend
 LONG, LISTED = 2000, 40
-"""Characters of a text, and words in a row, that are shown."""
+"""Maximum numbers of characters shown of a text and of words in a list."""
 
 
 class DistanceExplorer(CandidateExplorer):
     """A question and a related one, picked or typed: their distances, and each system's view.
 
-    `rankers` are trained, by name; `first` is the id of the question shown at the start. Raises
-    `QaselError` for a split without questions, and when there is no ranker, one is not trained, or
-    one has its distances from other words, vectors or texts than the others.
+    `rankers` are trained rankers by name; `first` is the id of the question shown at the start.
+    Raises `QaselError` for a split without questions, for no ranker or an untrained one, and if
+    rankers compute distances from different words, vectors or texts.
     """
 
     def __init__(
@@ -60,18 +60,18 @@ class DistanceExplorer(CandidateExplorer):
 
     @cached_property
     def pairs(self) -> pd.DataFrame:
-        """The distances of all pairs of the split as the systems see them, standardised."""
+        """The distances of all pairs of the split, standardised as the systems read them."""
         return self._by_name(lambda ranker: ranker.encode(self.split).features)
 
     def _by_name(self, features: Callable[[RelevancyRanker], Tensor]) -> pd.DataFrame:
-        """Features `[pairs, features]` of all systems; one that several have is the first's."""
+        """Return features `[pairs, features]` of all systems; shared ones are the first one's."""
         every = self.rankers.values()
         frames = [pd.DataFrame(features(r).cpu(), columns=r.recipe.features) for r in every]
         table = pd.concat(frames, axis=1)
         return table.loc[:, ~table.columns.duplicated()]
 
     def picture_of(self, question: Question, candidate: Candidate) -> str:
-        """The texts, the distances with what they do in each system, and the rankings."""
+        """Return the texts, the distances with their effects in each system, and the rankings."""
         asked = Split(self.split.name, (question,))
         place = question.candidates.index(candidate)
         values = self._by_name(lambda ranker: ranker.features(sides_of(asked)))
@@ -90,7 +90,7 @@ class DistanceExplorer(CandidateExplorer):
         return texts + drawing + CAPTION + rankings(question, runs)
 
     def _texts(self, question: Question, candidate: Candidate, views: Mapping[str, str]) -> str:
-        """Both texts with their shared words marked, how many words there are, and the scores."""
+        """Return both texts with their shared words marked, counts of words, and the scores."""
         one, other = (frozenset(self.count_words(t.text)) for t in (question, candidate))
         both, either = one & other, one | other
         shared, known = "no word that counts, in either text", "–"
@@ -113,7 +113,7 @@ class DistanceExplorer(CandidateExplorer):
 
     @house_style
     def _drawing(self, values: pd.Series, at: pd.Series, effects: pd.DataFrame) -> str:
-        """A pair's distances `at` their places among all, and a panel of effects per system."""
+        """Draw a pair's distances `at` their places among all, and each system's effects."""
         figure = new_figure(5.6 + 2.2 * len(effects.columns), 1.3 + 0.4 * len(at))
         widths = [2.2, *[1] * len(effects.columns)]
         left, *others = figure.subplots(1, len(widths), sharey=True, width_ratios=widths)
@@ -146,9 +146,9 @@ CAPTION = (
 
 
 def parts(ranker: RelevancyRanker, pair: Pairs) -> pd.Series:
-    """What each distance of one pair does to its log odds, by name.
+    """Return the effect of each distance of a pair on its log odds, by name.
 
-    Log odds as they are, less those with this one distance at its mean in training, 0.
+    This is the log odds less those with this one distance at its mean in training, 0.
     """
     names = ranker.recipe.features
     copies = pair.of(torch.zeros(len(names), dtype=torch.long, device=ranker.device))
@@ -157,9 +157,9 @@ def parts(ranker: RelevancyRanker, pair: Pairs) -> pd.Series:
 
 
 def violins(axes: Axes, distances: pd.DataFrame, labels: Sequence[int | None]) -> None:
-    """How each distance is spread over relevant pairs (above) and irrelevant ones (below).
+    """Draw how each distance is distributed over relevant (above) and irrelevant pairs (below).
 
-    `distances` are standardised, a line a pair, a column a distance.
+    `distances` are standardised, one row per pair and one column per distance.
     """
     kinds = ["relevant" if label else "irrelevant" for label in labels]
     known = [label is not None for label in labels]

@@ -1,4 +1,4 @@
-"""The network of paper 4, and the pairs of texts of all its tasks in batches."""
+"""The network of paper 4, and batches of text pairs from all of its tasks."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ MAIN_TASK = "main"
 
 
 class Texts:
-    """Texts by number, each as the vectors of its first `longest` words, on a device."""
+    """Numbered texts, each as the vectors of its first `longest` words, on a device."""
 
     def __init__(
         self, texts: Iterable[str], vectors: Vectors, longest: int, device: torch.device
@@ -41,8 +41,8 @@ class Texts:
 class Pairs:
     """Pairs of texts on the device.
 
-    `features` `[pairs, features]` are standardised, `labels` `[pairs]` class numbers; `sides`
-    `[2, pairs]` are numbers in `texts`, for a network that reads these.
+    `features` `[pairs, features]` are standardised; `labels` `[pairs]` are class numbers. `sides`
+    `[2, pairs]` are the numbers of both texts in `texts`, for a network that reads texts.
     """
 
     features: Tensor
@@ -62,15 +62,16 @@ class Pairs:
 
 @dataclass(frozen=True)
 class TaskBatch:
-    """`parts`: as many pairs of each task; `index` `[pairs]` numbers those of the main one."""
+    """A batch of equally many pairs per task; `index` `[pairs]` numbers the main task's pairs."""
 
     index: Tensor
     parts: Mapping[str, Pairs]
 
 
 class TaskData:
-    """The training pairs of all tasks: an epoch has those of the main one, and as many of each
-    other task, without repeats where a task has that many.
+    """The training pairs of all tasks.
+
+    An epoch has all pairs of the main task and as many of each other one, repeated only if needed.
     """
 
     def __init__(self, tasks: Mapping[str, Pairs], device: torch.device) -> None:
@@ -80,7 +81,7 @@ class TaskData:
         return len(self.tasks[MAIN_TASK])
 
     def batches(self, size: int, shuffle: torch.Generator | None = None) -> Iterator[TaskBatch]:
-        """Batches of `size` pairs a task, in order or shuffled by a (CPU) generator."""
+        """Yield batches of `size` pairs per task, in order or shuffled by a (CPU) generator."""
         orders = {}
         for name, pairs in self.tasks.items():
             count = len(pairs)
@@ -95,11 +96,11 @@ class TaskData:
 class MultiTask(nn.Module):
     """Features → shared layer → a task's own layer → the task's classes (section 2.2).
 
-    `classes` is task → number of classes. An encoder's encodings of both texts (section 2.3) join
-    the features.
+    `classes` maps task → number of classes. An encoder's encodings of both texts (section 2.3) are
+    concatenated with the features.
     """
 
-    # How the main task's features are standardised, which ranking needs.
+    # The moments of the main task's features in training, which ranking standardises by.
     mean: Tensor
     deviation: Tensor
 
@@ -130,7 +131,7 @@ class MultiTask(nn.Module):
 
 
 def moments(features: Tensor) -> tuple[Tensor, Tensor]:
-    """Mean and deviation `[features]` of each column; 1 for the deviation of a constant one."""
+    """Mean and standard deviation of each column, `[features]`; the latter is 1 for a constant."""
     deviation, mean = torch.std_mean(features, 0, correction=0)
     return mean, torch.where(deviation > 1e-9, deviation, 1.0)
 
@@ -141,19 +142,19 @@ class PairLSTM(nn.Module):
     def __init__(self, inputs: int, hidden: int, layers: int, dropout: float) -> None:
         super().__init__()
         self.size = 4 * hidden
-        # Dropout is between layers; PyTorch warns where it has no place.
+        # Dropout is between layers; PyTorch warns if there is only one layer.
         between = dropout if layers > 1 else 0.0
         settings = {"batch_first": True, "bidirectional": True, "dropout": between}
         self.left = nn.LSTM(inputs, hidden, layers, **settings)
         self.right = nn.LSTM(inputs, hidden, layers, **settings)
 
     def forward(self, pairs: Pairs) -> Tensor:
-        """The top layer's last states both ways of both texts, `[pairs, size]`."""
+        """The top layer's last states, in both directions, of both texts: `[pairs, size]`."""
         texts, sides = pairs.texts, pairs.sides
         assert texts is not None and sides is not None  # noqa: PT018
         encoded = []
         for lstm, numbers in zip((self.left, self.right), sides, strict=True):
-            # A text that is in several pairs is read once.
+            # A text in several pairs is read only once.
             different, place = numbers.unique(return_inverse=True)
             encoded.append(bidirectional(lstm, *texts.words(different))[1][place])
         return torch.cat(encoded, 1)

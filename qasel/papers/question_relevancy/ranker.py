@@ -39,7 +39,7 @@ class Reference(neural.Reference):
 
 
 VECTORS = "vectors"  # name of the word vectors among the model's weights
-RANK_BATCH = 500  # pairs, when only ranking
+RANK_BATCH = 500  # pairs per batch when ranking
 
 
 class RelevancyRanker(neural.RecipeRanker):
@@ -49,7 +49,7 @@ class RelevancyRanker(neural.RecipeRanker):
     recipe: RelevancyRecipe
     network: MultiTask
     words: tuple[str, ...] = ()  # of the training questions and candidates
-    corpus: tuple[str, ...] = ()  # the texts that idf is counted in, if it is needed
+    corpus: tuple[str, ...] = ()  # the texts that idf is computed from, if needed
 
     def fit(
         self,
@@ -59,7 +59,7 @@ class RelevancyRanker(neural.RecipeRanker):
         on_epoch: OnEpoch = None,
         tasks: Mapping[str, PairTask] | None = None,
     ) -> History:
-        """Train on one split and the auxiliary `tasks`, choose the epoch on the other split."""
+        """Train on one split and the auxiliary `tasks`; choose the epoch on the other split."""
         r, tasks = self.recipe, tasks or {}
         data = self.prepare(train_split, tasks)
         dev = self.encode(dev_split)
@@ -79,11 +79,11 @@ class RelevancyRanker(neural.RecipeRanker):
 
     @property
     def parameter_count(self) -> int:
-        """How many numbers are trained, those of the auxiliary tasks included."""
+        """Number of trained parameters, those of the auxiliary tasks included."""
         return sum(tensor.numel() for tensor in self.network.parameters())
 
     def prepare(self, train_split: Split, tasks: Mapping[str, PairTask]) -> TaskData:
-        """The training data of all tasks; makes the network as it is before training."""
+        """Build the untrained network; return the training data of all tasks."""
         learnt = {MAIN_TASK: pairs_of(train_split), **tasks}
         sides = {name: _sides(task) for name, task in learnt.items()}
         texts = tuple(dict.fromkeys(train_split.texts))
@@ -95,7 +95,7 @@ class RelevancyRanker(neural.RecipeRanker):
         data = {}
         for name, task in learnt.items():
             features = self.features(sides[name])
-            # Each task by its own moments: news are ten times as long as questions.
+            # Standardise each task by itself: news are ten times as long as questions.
             mean, deviation = moments(features)
             if name == MAIN_TASK:
                 self.network.mean, self.network.deviation = mean, deviation
@@ -105,7 +105,7 @@ class RelevancyRanker(neural.RecipeRanker):
         return TaskData(data, self.device)
 
     def build(self, classes: Mapping[str, int]) -> MultiTask:
-        """The untrained network for tasks with these numbers of classes."""
+        """Return the untrained network; `classes` maps task → number of classes."""
         r, encoder = self.recipe, None
         if r.lstm_layers:
             encoder = PairLSTM(self.vectors.size, r.lstm_hidden, r.lstm_layers, r.dropout)
@@ -113,7 +113,7 @@ class RelevancyRanker(neural.RecipeRanker):
         return MultiTask(len(r.features), classes, **how).to(self.device)
 
     def losses(self, batch: TaskBatch) -> dict[str, Tensor]:
-        """Cross entropy of each task, and `loss`: the main one's and, weighted, the others'."""
+        """Cross entropy of each task, and `loss`: the main task's plus the weighted others."""
         parts = {}
         for name, pairs in batch.parts.items():
             assert pairs.labels is not None  # as these are training pairs
@@ -122,8 +122,9 @@ class RelevancyRanker(neural.RecipeRanker):
         return parts | {"loss": parts[MAIN_TASK] + self.recipe.auxiliary_weight * others}
 
     def features(self, sides: Sides) -> Tensor:
-        """The recipe's distances of pairs of texts, float32 `[pairs, features]`, from the cache
-        where they are in it. Those of tf-idf vectors have the idf of the training pairs.
+        """Return the recipe's distances of pairs of texts, float32 `[pairs, features]`, cached.
+
+        Those of tf-idf vectors use the idf of the training pairs.
         """
         r = self.recipe
         how = {"words": r.words, "trigrams": r.trigrams, "memory": memory()}
@@ -131,7 +132,7 @@ class RelevancyRanker(neural.RecipeRanker):
         return torch.from_numpy(table.astype(np.float32)).to(self.device)
 
     def encode(self, split: Split) -> Pairs:
-        """The pairs of a split, list after list, as the network reads them."""
+        """Return the pairs of a split, list after list, as the network reads them."""
         sides = sides_of(split)
         features = (self.features(sides) - self.network.mean) / self.network.deviation
         read = self._texts(sides)
@@ -142,35 +143,35 @@ class RelevancyRanker(neural.RecipeRanker):
         return self.run_of(self.encode(split), split)
 
     def run_of(self, pairs: Pairs, split: Split) -> Run:
-        """A run of the pairs of `split`, in its order."""
+        """Return the run of a split from its pairs, which are in the split's order."""
         ends = np.cumsum([len(question.candidates) for question in split])
         lists = np.split(self.log_odds(pairs), ends)[:-1]
-        # Log odds of 0 are an even chance.
+        # At log odds of 0, both classes are equally likely.
         return Run.from_scores(split, lists, self.recipe.slug, relevant_above=0.0)
 
     @torch.inference_mode()
     def log_odds(self, pairs: Pairs) -> np.ndarray:
-        """Log odds of "relevant", float64 `[pairs]`."""
+        """Return the log odds of "relevant", float64 `[pairs]`."""
         self.network.eval()
         index = torch.arange(len(pairs), device=self.device)
         log_p = torch.cat([self.network(pairs.of(part)) for part in index.split(RANK_BATCH)])
         return (log_p[:, 1] - log_p[:, 0]).double().cpu().numpy()
 
     def _texts(self, *sides: Sides) -> Texts | None:
-        """The texts, if the network reads them."""
+        """Return the texts if the network reads them, else None."""
         if not self.recipe.lstm_layers:
             return None
         texts = (text for both in sides for side in both for text in side)
         return Texts(texts, self.vectors, self.recipe.longest, self.device)
 
     def state(self) -> tuple[dict[str, Tensor], dict[str, Any]]:
-        """Weights, numbers of classes, texts of idf, and the vectors of the training words."""
+        """Return weights, numbers of classes, texts for idf, and vectors of the training words."""
         words = [word for word in self.words if word in self.vectors]
         tensors = {VECTORS: torch.from_numpy(self.vectors.of(words)), **self.network.state_dict()}
         return tensors, {"classes": self.network.classes, "corpus": self.corpus, "words": words}
 
     def restore(self, tensors: dict[str, Tensor], values: dict[str, Any]) -> None:
-        """Take what `state` gave; other words keep the vectors that the ranker was made with."""
+        """Restore what `state` returned; other words keep the vectors given to the constructor."""
         rows = {word: row for row, word in enumerate(values["words"])}
         own = Vectors(self.recipe.vectors, rows, tensors.pop(VECTORS).numpy())
         self.vectors = own.extended(self.vectors)
@@ -180,7 +181,7 @@ class RelevancyRanker(neural.RecipeRanker):
 
 
 def sides_of(split: Split) -> Sides:
-    """The questions and the candidates of all pairs of a split, list after list."""
+    """Return the questions and the candidates of all pairs of a split, list after list."""
     every = [candidate for question in split for candidate in question.candidates]
     return [q.text for q in split for _ in q.candidates], [candidate.text for candidate in every]
 

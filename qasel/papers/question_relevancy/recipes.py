@@ -1,4 +1,4 @@
-"""Recipes for every row of tables 1 to 3, and four of ours; the paper's settings by default."""
+"""Recipes for every row of tables 1 to 3 and four rows of ours, with the paper's settings."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -26,22 +26,22 @@ from qasel.training.recipe import (
 PAPER = "question-relevancy"
 
 TASKS = {"QA": "semeval-cqa", "FNC": "fnc-1", "NLI": "multinli"}
-"""Auxiliary task, as the tables name it → the data set."""
+"""Auxiliary task, as named in the tables → its data set."""
 AUXILIARY = {name: (name,) for name in TASKS} | {"ALL": tuple(TASKS)}
-"""Heading of table 1 → the auxiliary tasks."""
+"""Heading of table 1 → its auxiliary tasks."""
 STL, MTL, SIM = "STL-MLP", "MTL-MLP", "-BiLSTM-SIM"
 MAIN, WITHOUT = f"{MTL} (QA)", " w/o "
 BASELINES = {"IR baseline": "file-order", "Random baseline": "semeval-random"}
-"""Row of table 1 → the ranker that it is; neither learns anything."""
+"""Row of table 1 → its name in `qasel.rankers.BASELINES`; neither is trained."""
 
 BY_NAME = {
     name: name.replace(" trigram", " tf-idf trigram") if "jaccard" not in name else name
     for name in NAMES
 }
-"""The fourteen distances as the paper names them → as all its rows read them.
+"""The fourteen distances as the paper names them → as its rows compute them.
 
 Words are binary, trigrams weighted by tf-idf, as in the authors' code (which also weights words);
-Jaccard is that of sets. docs/notes/question-relevancy.md has the comparison of the readings.
+Jaccard is that of sets. docs/notes/question-relevancy.md compares these interpretations.
 """
 FOURTEEN = tuple(BY_NAME.values())
 
@@ -63,9 +63,9 @@ READINGS = {
     "tf-idf": (*_of("embedding"), *TFIDF_NAMES, "jaccard unigram", "jaccard trigram"),
     "binary trigrams": NAMES,
 }
-"""The fourteen distances read otherwise: with `tf-idf` words are weighted too.
+"""Other interpretations of the fourteen distances; in `tf-idf`, words are weighted too.
 
-Unlike in the authors' code, idf is that of the training pairs, and Jaccard stays Jaccard.
+Unlike in the authors' code, idf is that of the training pairs, and Jaccard is that of sets.
 """
 
 Settings = dict[str, Any]
@@ -74,7 +74,7 @@ _LSTM: Settings = {"lstm_layers": 3, "lstm_hidden": 32, "longest": 40, "patience
 
 
 def _rows(sets: Mapping[str, tuple[str, ...]]) -> dict[str, Settings]:
-    """Sets of distances, each for the network alone and with the QA task."""
+    """Return two rows per set of distances: the network alone, and with the QA task."""
     return {
         f"{system}, {name}": {"features": features, **others}
         for name, features in sets.items()
@@ -82,7 +82,7 @@ def _rows(sets: Mapping[str, tuple[str, ...]]) -> dict[str, Settings]:
     }
 
 
-OURS = tuple(_rows(READINGS))  # rows of ours, which the paper has no numbers for
+OURS = tuple(_rows(READINGS))  # rows of ours, without numbers in the paper
 VARIANTS: dict[str, Settings] = {
     STL: {},
     **{f"{MTL} ({name})": {"auxiliary": tasks} for name, tasks in AUXILIARY.items()},
@@ -99,15 +99,15 @@ VARIANTS: dict[str, Settings] = {
 """Row of tables 1 to 3, or of ours → its settings."""
 
 LATER_TEST = "test-2017"
-"""The test split of SemEval-2017, whose training data are those of 2016; `test` is that of 2016."""
+"""The test split of SemEval-2017, which has the training data of 2016; `test` is that of 2016."""
 
 
 class RelevancyRecipe(Recipe):
     """Settings of a run of paper 4 (figure 2 of the text).
 
-    Ours, chosen on dev (docs/notes/question-relevancy.md): `width`, how tasks are mixed (a batch of
-    each in every step, the others' losses times `auxiliary_weight`), `trigrams`, features
-    standardised task by task, `patience`, the BiLSTM's size and its `longest` text.
+    Not in the paper, so chosen on dev (docs/notes/question-relevancy.md): `width`, how tasks are
+    mixed (a batch of each in every step, the others' losses times `auxiliary_weight`), `trigrams`,
+    standardising features per task, `patience`, the BiLSTM's size and its `longest` text.
     """
 
     paper: str = PAPER
@@ -116,11 +116,11 @@ class RelevancyRecipe(Recipe):
     features: Annotated[
         Names[Annotated[str, one_of((*NAMES, *TFIDF_NAMES))]], Field(min_length=1)
     ] = FOURTEEN
-    words: Annotated[str, one_of(WORDS)] = "content"  # that count in a text, or "all"
+    words: Annotated[str, one_of(WORDS)] = "content"  # the words of a text that count; or "all"
     trigrams: Annotated[str, one_of(TRIGRAMS)] = "characters"  # or "words"
     auxiliary: Names[Annotated[str, one_of(TASKS)]] = ()
     auxiliary_weight: Amount = 0.1
-    # Of the training lists, the first in the file (the learning curve).
+    # Share of the training lists, the first in the file (for the learning curve).
     share: float = Field(1.0, gt=0, le=1)
     width: Count = 64  # of the shared layer and of each task's own
     dropout: Share = 0.02
@@ -130,7 +130,7 @@ class RelevancyRecipe(Recipe):
     epochs: Count = 100
     patience: Count = 100  # epochs without a better dev MAP
     lstm_layers: Natural = 0  # 0: no BiLSTM, the distances alone
-    lstm_hidden: Natural = 0  # of one direction
+    lstm_hidden: Natural = 0  # per direction
     longest: Natural = 0  # words of a text that the BiLSTM reads
 
     @model_validator(mode="after")
@@ -142,19 +142,19 @@ class RelevancyRecipe(Recipe):
 
     @property
     def baseline(self) -> str:
-        """Name among `qasel.rankers.BASELINES` of a row that is one."""
+        """Name in `qasel.rankers.BASELINES`, for rows that are baselines."""
         return BASELINES[self.variant]
 
     @property
     def seeded(self) -> bool:
-        """The baselines draw nothing: the random one is the task's own, whose draw is fixed."""
+        """Whether the seed matters; not to baselines, as SemEval's random one has a fixed draw."""
         return self.variant not in BASELINES
 
     def load(self, data_dir: FilePath | None = None) -> Dataset:
-        """The data set, with the later test as a split of its own and the auxiliary tasks.
+        """Load the data set, with the test split of 2017 as a further one, and the auxiliary tasks.
 
         SemEval-2017 has the train and dev splits of 2016, so one training serves both tests. On
-        the sample and on a user's own data, the QA task has the questions of the sample.
+        the sample and on a user's own data, the QA task uses the questions of the sample.
         """
         data = load_dataset(self.dataset, self.protocol, data_dir)
         splits = dict(data.splits)
@@ -186,7 +186,7 @@ def recipe(
     scale: str = "paper",
     seed: int = 0,
 ) -> RelevancyRecipe:
-    """The recipe of a row of tables 1 to 3 or of `OURS`; raises `QaselError` for an unknown one."""
+    """Return the recipe of a row of tables 1-3 or `OURS`; raises `QaselError` for unknown rows."""
     protocols = {"semeval-cqa": "b-2016", "sample": "related"}
     settings: Settings = {
         "protocol": protocols.get(dataset) or usual_protocol(dataset),

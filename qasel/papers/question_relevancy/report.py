@@ -1,6 +1,6 @@
-"""Paper 4: what it says of its systems beside our runs, its network as boxes, and its figures.
+"""Paper 4: its claims beside our runs, its network as boxes and arrows, and its figures.
 
-`runs` are the frame of `read_runs`, by default the ledger's.
+`runs` is a frame of `read_runs`, by default that of the ledger.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -40,18 +40,16 @@ COMPARISONS = (
     *((f"MTL{SIM} ({name})", f"STL{SIM}") for name in TASKS),
     (STL, f"STL{SIM}"),
 )
-"""The multi-task system and the single-task one, and the small network against the large."""
+"""Pairs of systems: multi-task against single-task, and the small network against the large."""
 
 
 def _claim(text: str, first: str, second: str, split: str = "test") -> Claim:
-    """A comparison by MAP on a test split, spelled as in `published.csv`."""
+    """Return a comparison by MAP on a test split, spelled as in `published.csv`."""
     return Claim(text, first, second, DATASET, "MAP" if split == "test" else f"{split} MAP")
 
 
 def claims(runs: pd.DataFrame | None = None) -> pd.DataFrame:
-    """Other tasks against none, and the small network against the large, on both tests: `judged`,
-    and the paper's differences with its stars.
-    """
+    """Judge `COMPARISONS` on both test splits; the paper's differences carry its stars."""
     asked = [_claim(year, *pair, split) for pair in COMPARISONS for split, year in TESTS.items()]
     known = published(ROOM).query("table == 'table-1'").set_index(["row", "metric"])["note"]
     frame = judged(ROOM, asked, runs).rename(columns={"claim": "test"})
@@ -60,18 +58,18 @@ def claims(runs: pd.DataFrame | None = None) -> pd.DataFrame:
 
 
 def left_out(runs: pd.DataFrame | None = None) -> pd.DataFrame:
-    """Table 3: all distances against all but one, on the test of 2016; as `judged` gives them."""
+    """Judge table 3: all distances against all but one, on the test split of 2016."""
     return judged(ROOM, [_claim(name, MAIN, f"{MAIN}{WITHOUT}{name}") for name in NAMES], runs)
 
 
 held = partial(judged_claims, ROOM)
-"""What the paper concludes, a line a comparison (its `claims.csv`); columns as in `judged`."""
+"""The paper's conclusions (`claims.csv`), one row per comparison; columns as in `judged`."""
 
 
 def against_search(runs: pd.DataFrame | None = None) -> pd.DataFrame:
-    """Test MAP less that of the search engine's order: a line per test and system that was run.
+    """Return test MAP less that of the search engine's order, one row per test split and system.
 
-    The 95 % interval is over questions and, from two on, over seeds.
+    The 95 % interval is over questions and, if there are two or more, over seeds.
     """
     lines = []
     for split, year in TESTS.items():
@@ -86,13 +84,13 @@ def against_search(runs: pd.DataFrame | None = None) -> pd.DataFrame:
 
 
 def _against_order(name: str, split: str, runs: pd.DataFrame | None) -> Significance | None:
-    """A system compared with the search engine's order, whose runs have no word vectors."""
+    """Compare a system with the search engine's order, whose runs have no word vectors."""
     learnt, order = (shown(ROOM, DATASET, n, runs=runs, split=split) for n in (name, ORDER))
     return between(learnt | order)
 
 
 def architecture() -> HouseFigure:
-    """Figure 1 with the shapes of the paper's recipe: the main task above, the others below it."""
+    """Draw figure 1 with the shapes of the paper's recipe: the main task above the others."""
     settings = recipe(MAIN, DATASET)
     width, distances = settings.width, len(settings.features)
     boxes = {
@@ -124,13 +122,13 @@ TABLES = {
 }
 HYPERPARAMETERS = {"batch": "pairs per batch", "learning_rate": "learning rate"}
 HYPERPARAMETERS |= {name: name for name in ("momentum", "dropout")}
-"""Settings of figure 2 of the text, but for the number of epochs, which the curves show."""
+"""Settings of figure 2 of the text, except the number of epochs."""
 
 
 def figures(
     runs: pd.DataFrame | None = None, note: Callable[[str], None] = print
 ) -> dict[str, HouseFigure]:
-    """Every figure by its name; `note` gets the names of those without runs."""
+    """Return every figure by name; `note` gets a line about each one that has no runs."""
     runs = read_runs([ROOM]) if runs is None else runs
     found = {"network": architecture()} | {name: table(runs, name) for name in TABLES}
     found |= {"learning-curve": learning_curve(runs), "hyperparameters": hyperparameters(runs)}
@@ -138,10 +136,10 @@ def figures(
 
 
 def table(runs: pd.DataFrame | None, name: str) -> HouseFigure | None:
-    """One table of the paper: MAP on each test, against ours."""
+    """Draw one table of the paper against ours: MAP on each test split."""
 
     def map_only(frame: pd.DataFrame) -> pd.DataFrame:
-        hidden = frame["row"].isin(["SemEval-Best", "Random baseline"])  # stretch the axis
+        hidden = frame["row"].isin(["SemEval-Best", "Random baseline"])  # would stretch the axis
         frame = frame[frame["measure"].eq("MAP") & ~hidden]
         return frame.assign(system=frame["row"], row=frame["row"].str.removeprefix(MAIN + WITHOUT))
 
@@ -149,13 +147,13 @@ def table(runs: pd.DataFrame | None, name: str) -> HouseFigure | None:
 
 
 def learning_curve(runs: pd.DataFrame | None = None) -> HouseFigure | None:
-    """Figure 4: dev MAP against the share of the training lists, alone and with the QA task."""
+    """Draw figure 4: dev MAP against the share of training lists, alone and with the QA task."""
     title = "Figure 4: how much data it takes"
     return _panels({"share": "share of train"}, (STL, MAIN), runs, title)
 
 
 def hyperparameters(runs: pd.DataFrame | None = None) -> HouseFigure | None:
-    """The values that figure 2 of the text tests, one setting at a time, on dev."""
+    """Draw dev MAP for the values that figure 2 of the text tests, one setting at a time."""
     return _panels(HYPERPARAMETERS, (MAIN,), runs, "One setting at a time, the others as chosen")
 
 
@@ -163,9 +161,9 @@ def hyperparameters(runs: pd.DataFrame | None = None) -> HouseFigure | None:
 def _panels(
     settings: Mapping[str, str], systems: Sequence[str], runs: pd.DataFrame | None, title: str
 ) -> HouseFigure | None:
-    """Dev MAP by the value of a setting, a panel each: means, and a band over all seeds.
+    """Draw dev MAP by the value of a setting, a panel each: means, and a band over all seeds.
 
-    Settings of which fewer than two values were run with every system have no panel.
+    A setting has a panel only if each system was run with at least two of its values.
     """
     panels = {}
     for setting, name in settings.items():

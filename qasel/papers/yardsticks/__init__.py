@@ -1,4 +1,4 @@
-"""What no paper has: baselines as recipes, and fine-tuned cross-encoders with the papers' ideas.
+"""Systems from no paper: baselines as recipes, and cross-encoders with the papers' ideas.
 
 A room like a paper's, but without published numbers.
 """

@@ -1,4 +1,4 @@
-"""Fine-tuned cross-encoders: a transformer reads each pair of a list, heads score it."""
+"""Yardsticks as rankers: fine-tuned cross-encoders, published models as they are, baselines."""
 
 import re
 from dataclasses import replace
@@ -27,18 +27,18 @@ from qasel.training.losses import Scheme, joint_loss
 from qasel.training.trainer import OnEpoch, Schedule, TrainingData
 
 LORA_RANK = 8
-"""Of the changes that LoRA learns; they are scaled by 2 (`lora_alpha / r`)."""
+"""Rank of the weight updates that LoRA learns; they are scaled by 2 (`lora_alpha / r`)."""
 
 
 class CrossEncoder(nn.Module):
-    """`[CLS] question [SEP] candidate [SEP]` through an encoder, one vector per pair, and heads.
+    """Encodes `[CLS] question [SEP] candidate [SEP]` as one vector per pair, which heads score.
 
-    That vector is the mean over the pair's pieces or the state of [CLS] (`recipe.averages`).
+    The vector is the mean over the pair's word pieces or the state of [CLS] (`recipe.averages`).
     """
 
     def __init__(self, vectors: Tensor, encoder: Encoder, recipe: CrossEncoderRecipe) -> None:
         super().__init__()
-        self.vectors = nn.Parameter(vectors.clone(), requires_grad=False)  # none: pieces are read
+        self.vectors = nn.Parameter(vectors.clone(), requires_grad=False)  # no word vectors needed
         self.averages = recipe.averages
         self.pairs = PairEncoder(encoder)
         heads = EvidenceHeads if recipe.variant == EVIDENCE else Heads
@@ -57,15 +57,15 @@ class CrossEncoder(nn.Module):
         self.dropout = nn.Dropout(recipe.dropout)
 
     def forward(self, batch: Batch) -> dict[str, Tensor]:
-        """Scores of every head, `[Q, N]`, 0 at padding."""
+        """Scores by head, `[questions, candidates]`, 0 at padding."""
         pairs = torch.cat([self.pairs.vectors(tile.pairs, self.averages) for tile in batch.tiles])
         return self.heads(self.dropout(pairs), batch)
 
 
 def add_adapters(model: nn.Module) -> None:
-    """Freeze an encoder and add trainable changes of low rank to its linear layers (LoRA).
+    """Freeze an encoder and add trainable low-rank updates to its linear layers (LoRA).
 
-    Hu et al. 2022, by `peft`; raises `QaselError` where that is not installed.
+    Hu et al. (2022), by the library `peft`; raises `QaselError` if that is not installed.
     """
     try:
         import peft
@@ -77,10 +77,10 @@ def add_adapters(model: nn.Module) -> None:
 
 
 class Heads(nn.Module):
-    """The heads of a `Scheme` on the pairs' vectors x.
+    """The heads of a `Scheme` on pair vectors x.
 
-    Each has features of its own, r = tanh(W x), and a linear score of r̂, which puts those of the
-    heads that it reads before them: paper 1's heads with the layer that BERT's classifiers have.
+    Each head has its own features r = tanh(W x), as in BERT's classifiers, and a linear score of
+    r̂: the features of the heads that it reads, followed by its own, as in paper 1.
     """
 
     def __init__(self, size: int, scheme: Scheme, dropout: float) -> None:
@@ -93,7 +93,7 @@ class Heads(nn.Module):
         self.dropout = nn.Dropout(dropout)
 
     def forward(self, pairs: Tensor, batch: Batch) -> dict[str, Tensor]:
-        """Scores `[Q, N]` by head, of pairs `[P, d]`."""
+        """Scores by head, `[questions, candidates]`, from pair vectors `[P, d]`."""
         features: dict[str, Tensor] = {}
         scores: dict[str, Tensor] = {}
         for name, score in self.score.items():
@@ -103,18 +103,18 @@ class Heads(nn.Module):
         return scores
 
     def features(self, name: str, pairs: Tensor, scores: dict[str, Tensor], batch: Batch) -> Tensor:
-        """Features `[P, d]` of one head; `scores` are those of the heads before it."""
+        """Features of one head, `[P, d]`; `scores` are those of the heads before it."""
         return self.own[name](pairs).tanh()
 
 
 class EvidenceHeads(Heads):
     """Two heads: what the first one finds in a list is evidence for the second.
 
-    The simplest form of MS-Ranker's idea, without its agent: nothing is sampled. As in the paper,
-    the chance of being right decides how much of a candidate becomes evidence (equation 21), and a
-    gate how much of it is let in (equation 22). Evidence is the mean of the *other* candidates'
-    vectors by the softmax of their first scores; it enters before the tanh, with weights that
-    start at 0, so that at first the second head is a plain one.
+    The simplest form of MS-Ranker's idea, without an agent: nothing is sampled. As in the paper,
+    the probability of being relevant decides how much of a candidate becomes evidence (equation
+    21), and a gate how much of that is let in (equation 22). Evidence is the mean vector of the
+    *other* candidates, weighted by the softmax of their first scores. It enters before the tanh
+    with weights that start at 0, so that the second head starts as a plain one.
     """
 
     def __init__(self, size: int, scheme: Scheme, dropout: float) -> None:
@@ -125,7 +125,7 @@ class EvidenceHeads(Heads):
         nn.init.zeros_(self.enter.weight)
 
     def features(self, name: str, pairs: Tensor, scores: dict[str, Tensor], batch: Batch) -> Tensor:
-        """Features `[P, d]` of one head, the second one's with evidence from the first's scores."""
+        """Features of one head, `[P, d]`; the second's include evidence from the first's scores."""
         if not scores:
             return super().features(name, pairs, scores, batch)
         (first,) = scores.values()
@@ -136,8 +136,9 @@ class EvidenceHeads(Heads):
 
 
 def others(scores: Tensor, mask: Tensor) -> Tensor:
-    """Attention weights of each candidate's list-mates, `[Q, N, N]`, of scores `[Q, N]`: row i is
-    the softmax over all real candidates but i, 0 where there is no other.
+    """Attention of each candidate over the others of its list, `[Q, N, N]`, from scores `[Q, N]`.
+
+    Row i is the softmax over all real candidates but i, or 0 if there is no other.
     """
     same = torch.eye(mask.shape[1], dtype=torch.bool, device=mask.device)
     return masked_softmax(scores[:, None].expand(-1, len(same), -1), mask[:, None] & ~same)
@@ -150,7 +151,7 @@ class Reference(neural.Reference):
 
 
 def depth(name: str, layers: int) -> int:
-    """How far up a parameter of a `CrossEncoder` is: 0 for embeddings, `layers` + 1 for heads."""
+    """Return the layer of a `CrossEncoder` parameter: 0 for embeddings, `layers` + 1 for heads."""
     if not name.startswith("pairs."):
         return layers + 1
     layer = re.search(r"layers?\.(\d+)\.", name)
@@ -158,9 +159,9 @@ def depth(name: str, layers: int) -> int:
 
 
 def cut_lists(split: Split, most: int, seed: int) -> Split:
-    """The split with at most `most` candidates per list, in their order; 0 keeps all.
+    """Cut the lists of a split to at most `most` candidates, keeping their order; 0 keeps all.
 
-    All relevant ones stay, however many, and at least one non-relevant one; which, `seed` draws.
+    All relevant candidates stay, however many; `seed` draws the others, at least one per list.
     """
     generator = np.random.default_rng(seed)
 
@@ -176,16 +177,16 @@ def cut_lists(split: Split, most: int, seed: int) -> Split:
 
 
 class CrossEncoderRanker(neural.NeuralRanker):
-    """Any cross-encoder of this room: the same budget, other heads and losses."""
+    """Any fine-tuned cross-encoder of this room; they differ only in heads and losses."""
 
     recipe_type = CrossEncoderRecipe
     recipe: CrossEncoderRecipe
     network: CrossEncoder
     encoder: Encoder
-    probe: "CrossEncoderRanker | None" = None  # whose heads this one starts from
+    probe: "CrossEncoderRanker | None" = None  # provides the heads to start from
 
     def build(self, vectors: Tensor) -> CrossEncoder:
-        """The pre-trained encoder with the variant's heads, those untrained."""
+        """Return the pre-trained encoder with the variant's heads, which are untrained."""
         return CrossEncoder(vectors, self.encoder, self.recipe)
 
     def fit(
@@ -195,7 +196,7 @@ class CrossEncoderRanker(neural.NeuralRanker):
         folder: Path | None = None,
         on_epoch: OnEpoch = None,
     ) -> History:
-        """Train, after the heads alone where they are to start so; see `trainer.train`."""
+        """Train; with `head_start="probe"`, first the heads alone. See `trainer.train`."""
         if self.recipe.head_start == "probe":
             alone = self.recipe.change(head_start="new", tune="heads")
             stage = type(self)(alone, self.vectors, self.device)
@@ -203,17 +204,17 @@ class CrossEncoderRanker(neural.NeuralRanker):
         return super().fit(train_split, dev_split, folder, on_epoch)
 
     def prepare(self, *splits: Split) -> None:
-        """Make the network, as it is before training."""
+        """Build the network as it is before training."""
         super().prepare(*splits)
         if self.probe:
             self.network.heads.load_state_dict(self.probe.network.heads.state_dict())
 
     def training_data(self, split: Split) -> TrainingData:
-        """Whole lists, but for wrong candidates of the longest ones."""
+        """The lists of a split, the longest ones cut (see `cut_lists`)."""
         return super().training_data(cut_lists(split, self.recipe.cut, self.recipe.seed))
 
     def optimizer(self) -> torch.optim.Optimizer:
-        """AdamW; biases and norms, which are vectors, do not decay, and low layers learn slowly."""
+        """AdamW, with no weight decay for biases and norms, and lower rates for lower layers."""
         r, layers = self.recipe, self.encoder.layers
         groups: dict[tuple[float, float], list[nn.Parameter]] = {}
         for name, weights in self.network.named_parameters():
@@ -238,14 +239,14 @@ class CrossEncoderRanker(neural.NeuralRanker):
         return self.network(batch)[self.recipe.scheme.ranks]
 
     def schedule(self) -> Schedule:
-        """A fixed number of epochs, of which the best one on dev is kept."""
+        """A fixed number of epochs, after which `recipe.keep` says which weights are kept."""
         r = self.recipe
         how: dict[str, Any] = {"warmup": r.warmup, "keep": r.keep, "precision": r.precision}
         return Schedule(r.epochs, r.epochs, r.batch, r.seed, **how)
 
 
 class Classifier(nn.Module):
-    """A sequence classifier as it was published, with one class or two."""
+    """A published sequence classifier with one class or two; raises `QaselError` for more."""
 
     def __init__(self, vectors: Tensor, encoder: Encoder) -> None:
         super().__init__()
@@ -256,25 +257,25 @@ class Classifier(nn.Module):
             raise QaselError(f"{told}; a ranker needs one, or irrelevant and relevant")
 
     def forward(self, batch: Batch) -> Tensor:
-        """Log odds of "relevant" `[Q, N]`, 0 at padding."""
+        """Log odds of "relevant", `[questions, candidates]`, 0 at padding."""
         logits = torch.cat([self.pairs.logits(tile.pairs) for tile in batch.tiles]).float()
         odds = logits[:, 1] - logits[:, 0] if logits.shape[1] == 2 else logits[:, 0]
         return batch.as_lists(odds)
 
 
 class Cosine(nn.Module):
-    """The cosine of a question's and a candidate's vector, each the mean over its pieces."""
+    """The cosine of a question's and a candidate's vector, each the mean over its word pieces."""
 
     def __init__(self, vectors: Tensor) -> None:
         super().__init__()
-        self.vectors = nn.Parameter(vectors.clone(), requires_grad=False)  # none: pieces are read
+        self.vectors = nn.Parameter(vectors.clone(), requires_grad=False)  # no word vectors needed
 
     def forward(self, batch: Batch) -> Tensor:
-        """Cosines `[Q, N]`, 0 at padding."""
+        """Cosines, `[questions, candidates]`, 0 at padding."""
 
         def vectors(numbers: Tensor, real: Tensor) -> Tensor:
             assert batch.vectors is not None
-            return (batch.vectors[numbers].float() * real[..., None]).sum(1)  # a scale is no angle
+            return (batch.vectors[numbers].float() * real[..., None]).sum(1)  # scale-free
 
         pairs = [
             torch.cosine_similarity(
@@ -287,26 +288,26 @@ class Cosine(nn.Module):
 
 
 class ReadyRanker(neural.NeuralRanker):
-    """A model that ranks as it is."""
+    """A published model that ranks without any training."""
 
     recipe_type = ReadyRecipe
     recipe: ReadyRecipe
     encoder: Encoder
-    parameter_count = 0  # that training sets
+    parameter_count = 0  # none is trained
 
     def build(self, vectors: Tensor) -> Classifier | Cosine:
         """The published model."""
         return Cosine(vectors) if self.frozen else Classifier(vectors, self.encoder)
 
     def fit(self, train_split: Split, dev_split: Split, *_: Any, **more: Any) -> History:
-        """Nothing is learnt; the model is read."""
+        """Load the model; nothing is trained."""
         self.prepare(train_split, dev_split)
         return History()
 
     def losses(self, batch: Batch) -> dict[str, Tensor]:
-        """None."""
+        """Raise `QaselError`, as nothing is trained."""
         raise QaselError(f"{self.recipe.variant} is not trained")
 
     def scores(self, batch: Batch) -> Tensor:
-        """Log odds, or cosines."""
+        """Log odds or cosines."""
         return self.network(batch)

@@ -1,4 +1,4 @@
-"""Recipes of the yardsticks; what they need beyond the common fields, cross-encoders have."""
+"""Recipes of the yardsticks: baselines, published models and fine-tuned cross-encoders."""
 
 from typing import Annotated, Any, ClassVar, Literal, Self
 
@@ -23,7 +23,7 @@ from qasel.training.trainer import Keep, Precision
 PAPER = "yardsticks"
 
 GIVEN = "given order"
-"""The order of the files: the document's on WikiQA, the thread's on SemEval-2016 A."""
+"""File order: that of the document on WikiQA, that of the thread on SemEval-2016 A."""
 BASELINES = {
     "random": "random",
     "word overlap": "word-overlap",
@@ -31,9 +31,9 @@ BASELINES = {
     "BM25": "bm25",
     GIVEN: "file-order",
 }
-"""Variant → its name among `qasel.rankers.BASELINES`."""
+"""Variant → its name in `qasel.rankers.BASELINES`."""
 LEAKS = {"trecqa": "its files list the right answers first"}
-"""Data set → why the order of its files is no yardstick."""
+"""Data set → why its file order is no yardstick."""
 
 MAIN = "cross-encoder (list)"
 EVIDENCE = "cross-encoder (evidence)"
@@ -47,17 +47,17 @@ SCHEMES = {
     "cross-encoder (lambda AP)": Scheme((Head("list", "lambda-ap"),), "list"),
     EVIDENCE: Scheme((Head("first", "list"), Head("second", "list", ("first",))), "second"),
 }
-"""Variant → its heads: the losses of paper 1 and its progressive heads, paper 2's AP, LambdaLoss,
-and two passes over a list, the second of which knows what the first one found (paper 3)."""
+"""Variant → its heads: paper 1's losses and progressive heads, paper 2's AP, NDCG and LambdaLoss,
+and two passes over a list, the second with evidence from the first (paper 3)."""
 READY = "ready cross-encoder"
-"""A sequence classifier as it was published: it ranks, and learns nothing from our data."""
+"""A published sequence classifier, which is not trained on our data."""
 COSINE = "sentence encoder (cosine)"
-"""The cosine of two texts' vectors, each the mean over its pieces, by an encoder as it is."""
+"""The cosine of two texts' mean word-piece vectors, by a published encoder without training."""
 VARIANTS = (*BASELINES, *SCHEMES, READY, COSINE)
 
 
 class BaselineRecipe(Recipe):
-    """A yardstick that reads no labels; `QaselError` for "given order" where it leaks them."""
+    """A baseline that reads no labels; raises `QaselError` where "given order" leaks them."""
 
     paper: str = PAPER
     variant: Annotated[str, one_of(BASELINES)]
@@ -71,40 +71,40 @@ class BaselineRecipe(Recipe):
 
     @property
     def baseline(self) -> str:
-        """Name among `qasel.rankers.BASELINES`."""
+        """Name in `qasel.rankers.BASELINES`."""
         return BASELINES[self.variant]
 
     @property
     def seeded(self) -> bool:
-        """Only the random one draws."""
+        """Whether the seed matters: only to the random baseline."""
         return self.variant == "random"
 
 
 class ReadyRecipe(Recipe):
-    """A model that others have trained and that ranks as it is, by name of the hub or folder."""
+    """A published model that ranks without training, by its name on the hub or its folder."""
 
     paper: str = PAPER
     variant: Annotated[str, one_of([READY, COSINE])]
     encoder: str = "cross-encoder/ms-marco-MiniLM-L6-v2"
-    longest: Count = 512  # pieces of a pair, special tokens included
+    longest: Count = 512  # word pieces per pair, special tokens included
 
     @property
     def seeded(self) -> bool:
-        """Nothing is drawn."""
+        """Whether the seed matters: nothing is drawn."""
         return False
 
     @property
     def frozen(self) -> bool:
-        """Whether question and candidate are read apart."""
+        """Whether question and candidate are read separately."""
         return self.variant == COSINE
 
 
 class CrossEncoderRecipe(Recipe):
-    """A fine-tuned transformer over question and candidate: all differ in heads and loss only.
+    """A transformer fine-tuned on question and candidate; variants differ only in heads and loss.
 
-    Settings are what is usual for BERT's family, not tuned here; `margin`, `pairs` and `weights`
-    are those of Gao et al. 2020. `pooling` "auto" is the mean over the pieces for sentence encoders
-    (`sentence-transformers/…`, the stand-in), which were trained for it, [CLS] for all others.
+    Settings are the usual ones for models like BERT, not tuned here; `margin`, `pairs` and
+    `weights` are from Gao et al. (2020). `pooling="auto"` is the mean over word pieces for sentence
+    encoders (`sentence-transformers/…` and the stand-in), which were trained with it, else [CLS].
     """
 
     added: ClassVar = {
@@ -118,29 +118,29 @@ class CrossEncoderRecipe(Recipe):
     paper: str = PAPER
     variant: Annotated[str, one_of(SCHEMES)]
     encoder: str = STANDIN  # a transformer by name or folder
-    # What training sets: all, the heads alone, or the heads and low-rank changes of the encoder.
+    # What is trained: all weights, the heads alone, or the heads and low-rank updates (LoRA).
     tune: Literal["all", "heads", "lora"] = "all"
-    # A head's own layer starts at random, or as the encoder's pre-trained pooler; "probe": the
-    # heads start as they have learnt on the frozen encoder.
+    # Start of a head's own layer: random, or the encoder's pre-trained pooler; with "probe", whole
+    # heads start from those trained on the frozen encoder.
     head_start: Literal["new", "pooler", "probe"] = "new"
-    # What is a pair's vector.
+    # The vector of a pair: the state of [CLS] ("first") or the mean over its word pieces.
     pooling: Literal["auto", "first", "mean"] = "auto"
-    longest: Count = 128  # pieces of a pair, special tokens included
+    longest: Count = 128  # word pieces per pair, special tokens included
     dropout: Share = 0.1  # before each layer of a head; the encoder has its own
-    # λ of point, pair and list where they learn together.
+    # λ of the point, pair and list losses where they are trained jointly.
     weights: Annotated[Numbers[Positive], Field(min_length=3, max_length=3)] = (1.0, 1.0, 1.0)
-    pairs: Literal["all", "hardest"] = "hardest"  # "all": with sigmoid scores
+    pairs: Literal["all", "hardest"] = "hardest"  # "all" squashes scores by a sigmoid
     margin: Amount = 1.0
     learning_rate: Amount = 5e-5
-    # Factor of the rate from one layer of the encoder to the one below it.
+    # Factor of the learning rate from one layer of the encoder to the one below it.
     layer_decay: Annotated[float, Field(gt=0, le=1)] = 1.0
-    weight_decay: Amount = 0.01  # of matrices; biases and norms have none
-    warmup: Share = 0.1  # share of the steps in which the rate rises, before it falls to 0
+    weight_decay: Amount = 0.01  # of weight matrices; biases and norms have none
+    warmup: Share = 0.1  # share of steps in which the learning rate rises; then it falls to 0
     batch: Count = 10  # questions
-    cut: Natural = 30  # training candidates a list: all right ones, wrong ones drawn; 0 keeps all
+    cut: Natural = 30  # candidates per training list (see `cut_lists`); 0 keeps all
     epochs: Count = 2
     keep: Keep = "best"  # which weights are tested (`training.trainer.KEEP`)
-    # Of products in training on a CPU: bfloat16 is 2 to 3 times as fast where it has AMX.
+    # Of matrix products in training on a CPU: with AMX, bfloat16 takes 30 to 60 % of the time.
     precision: Precision = "float32"
 
     @model_validator(mode="after")
@@ -158,14 +158,14 @@ class CrossEncoderRecipe(Recipe):
 
     @property
     def averages(self) -> bool:
-        """Whether a pair's vector is the mean over its pieces, or else the first one's state."""
+        """Whether a pair's vector is the mean over its word pieces, not the state of [CLS]."""
         if self.pooling == "auto":
             return self.encoder == STANDIN or self.encoder.startswith("sentence-transformers/")
         return self.pooling == "mean"
 
 
 _LISTS = {"pairs": "all", "margin": 0.8, "weights": (2.0, 1.0, 1.0)}
-"""Paper 1's settings on WikiQA, taken for all data but TREC-QA."""
+"""Paper 1's settings on WikiQA, used for all data sets but TREC-QA."""
 
 QUICK = {"epochs": 1, "learning_rate": 3e-4, "longest": 64, "cut": 5, "batch": 3}
 """Small enough for a walkthrough, never for tables (docs/notes/yardsticks.md)."""
@@ -179,9 +179,9 @@ def recipe(
     scale: str = "paper",
     seed: int = 0,
 ) -> BaselineRecipe | CrossEncoderRecipe | ReadyRecipe:
-    """The recipe of a yardstick; raises `QaselError` for an unknown variant or scale.
+    """Return the recipe of a yardstick; raises `QaselError` for an unknown variant or scale.
 
-    `vectors`, if any, names the encoder of a cross-encoder: there are no word vectors.
+    There are no word vectors: `vectors`, if given, names the encoder.
     """
     if variant not in VARIANTS:
         raise QaselError(f"unknown variant {variant!r} of {PAPER}; known: {', '.join(VARIANTS)}")

@@ -1,4 +1,4 @@
-"""The distances of two texts that paper 4 ranks by: of mean vectors, of words and of trigrams.
+"""Paper 4's distances between two texts: of mean word vectors, of words and of trigrams.
 
 Each text is counted once, however many pairs it is in.
 """
@@ -26,27 +26,27 @@ NAMES = (
 )
 """The fourteen distances of González-Garduño et al. (2018), in the order of the columns."""
 TFIDF_NAMES = tuple(f"{d} tf-idf {things}" for things in ("unigram", "trigram") for d in _FOUR)
-"""The eight of tf-idf vectors, in the order of the columns."""
+"""The eight distances of tf-idf vectors, in the order of the columns."""
 COLUMN = {name: column for column, name in enumerate((*NAMES, *TFIDF_NAMES))}
-"""Name of a distance → its column among all, the fourteen first."""
+"""Name of a distance → its column; the fourteen of `NAMES` come first."""
 
 TRIGRAMS = ("characters", "words")
-"""What trigrams are made of."""
+"""What trigrams consist of."""
 WORDS = {"all": tokenize, "content": content_words}
 """Which words of a text count."""
 BLOCK = 2048
-"""Pairs compared at a time, for memory's sake: the numbers do not depend on it."""
+"""Pairs compared at a time, to save memory; the distances do not depend on it."""
 VERSION = 1
-"""Part of what caches go by: raise it when these distances, or tokens, change."""
+"""Part of the caches' keys: raise it when these distances, or tokens, change."""
 LEAST = 0.5
-"""What Σ √(x y) counts as at least, where little or nothing is shared."""
+"""Lower bound of Σ √(x y), for texts that share little or nothing."""
 LEAST_WEIGHTED = 0.01
-"""The same for tf-idf: less than pairs of SemEval's training sets that share a thing have."""
+"""The same for tf-idf, below that of any pair in SemEval's training sets that shares anything."""
 
 Sides = tuple[Sequence[str], Sequence[str]]
 """The left and the right texts of some pairs."""
 Rows = Any
-"""A row per text: a numpy array or a `csr_array`, whose operators are alike."""
+"""One row per text: a numpy array or a `csr_array`, which have the same operators."""
 
 
 def is_tfidf(names: Sequence[str]) -> bool:
@@ -64,12 +64,12 @@ def distances_by_name(
     trigrams: str = "characters",
     memory: Memory = Memory(None),  # noqa: B008
 ) -> np.ndarray:
-    """The distances named, of left[i] and right[i], float64 `[pairs, len(names)]`.
+    """The named distances between left[i] and right[i], float64 `[pairs, len(names)]`.
 
-    `corpus` are the texts that idf is counted in, of use only where `names` has distances of
-    tf-idf vectors. `memory` keeps whole tables, so that another choice of names finds them.
+    `corpus` are the texts from which idf is computed; it is used only if `names` has distances of
+    tf-idf vectors. `memory` caches whole tables, so that another choice of names finds them.
 
-    Raises `QaselError` for an unknown name, and where `distances` does.
+    Raises `QaselError` for an unknown name, and as `distances` does.
     """
     if strange := [name for name in names if name not in COLUMN]:
         raise QaselError(unknown("distance", strange[0], COLUMN))
@@ -99,13 +99,13 @@ def distances(
     words: str = "all",
     trigrams: str = "characters",
 ) -> np.ndarray:
-    """The distances of left[i] and right[i], float64 `[pairs, len(NAMES)]`, all finite.
+    """The distances between left[i] and right[i], float64 `[pairs, len(NAMES)]`, all finite.
 
-    With a `corpus` those of tf-idf vectors follow, `[pairs, len(COLUMN)]`, their idf counted in
-    its different texts alone. For `words` and `trigrams` see `counts_of`; the authors' published
-    code takes trigrams of `characters`. In a mean, words without a vector count as zeros; a text
+    With a `corpus`, those of tf-idf vectors follow, `[pairs, len(COLUMN)]`, with idf computed from
+    its distinct texts alone. For `words` and `trigrams` see `counts_of`; the authors' published
+    code uses trigrams of `characters`. In a mean, words without a vector count as zeros; a text
     without words is the zero vector. A pair's distances do not depend, to the last bit, on the
-    other pairs, nor on which text is left and which right.
+    other pairs, or on which text is left and which right.
 
     Raises `QaselError` for sides of different lengths, an empty corpus, and unknown words or
     trigrams.
@@ -138,21 +138,21 @@ def distances(
 
 def _tfidf(counts: csr_array, known: int) -> csr_array:
     """tf-idf of counts, float64 `[texts, things]`, with the idf of the first `known` texts."""
-    if not counts.shape[1]:  # scikit-learn takes no matrix without columns
+    if not counts.shape[1]:  # scikit-learn refuses a matrix without columns
         return counts.astype(np.float64)
-    # Smoothing (`smooth_idf`) gives things that are only in later texts the idf of n = 0.
+    # Smoothing (`smooth_idf`) gives terms that are only in later texts the idf of n = 0.
     return csr_array(TfidfTransformer().fit(counts[:known]).transform(counts))
 
 
 def _four(x: Rows, y: Rows, least: float) -> list[np.ndarray]:
     """Cosine, Manhattan, Bhattacharyya and Euclidean distance of rows, dense or sparse.
 
-    The first is 1 − cosine: 1 where a row is 0, exactly 0 for equal rows. Bhattacharyya's is −ln
-    of Σ √(x y) over positive products, or of `least`.
+    The first is 1 − cosine: 1 if a row is 0, exactly 0 for equal rows. Bhattacharyya's is −ln of Σ
+    √(x y) over positive products, and at most −ln `least`.
     """
     product, difference = x * y, x - y
     squares = (x * x).sum(axis=1) * (y * y).sum(axis=1)
-    # One root of a whole square, so that equal texts give exactly 0.
+    # One root: of a square, where texts are equal, so that these give exactly 0.
     cosine = np.divide(
         product.sum(axis=1), np.sqrt(squares), out=np.zeros(len(squares)), where=squares > 0
     )
@@ -168,13 +168,13 @@ def _four(x: Rows, y: Rows, least: float) -> list[np.ndarray]:
 def counts_of(
     texts: Iterable[str], words: str, trigrams: str
 ) -> tuple[list[str], csr_array, csr_array]:
-    """The different words of texts, and how often each text has each word and each trigram.
+    """The distinct words of the texts, and the counts of each word and each trigram in each text.
 
-    Counts are int32 `[texts, things]`; columns, and the entries of a row, are sorted, so that a
-    sum along a row does not depend, to the last bit, on the other texts. Words are those of
-    `tokenize` (`all`) or of `content_words` (`content`). Trigrams are three `characters` in a row
-    of a word with a blank on either side (sklearn's `char_wb`), or three `words` in a row.
-    Raises `QaselError` for unknown words or trigrams.
+    Counts are int32 `[texts, things]`; columns, and the entries of a row, are sorted, so that a sum
+    along a row does not depend, to the last bit, on the other texts. Words are those of `tokenize`
+    (`all`) or of `content_words` (`content`). Trigrams are three consecutive `characters` of a word
+    with a blank on either side (sklearn's `char_wb`), or three consecutive `words`. Raises
+    `QaselError` for unknown words or trigrams.
     """
     for what, name, known in (("words", words, WORDS), ("trigrams", trigrams, TRIGRAMS)):
         if name not in known:
@@ -183,19 +183,19 @@ def counts_of(
     vocabulary, counts = _counted(bags)
     if trigrams == "words":
         return vocabulary, counts, _counted([_threes(bag) for bag in bags])[1]
-    # Through the words, each of which is cut up once, however many texts have it.
+    # Via the words: each is cut up once, however many texts have it.
     grams = counts @ _counted([_threes(f" {word} ") for word in vocabulary])[1]
     grams.sort_indices()
     return vocabulary, counts, grams
 
 
 def _threes(sequence: Sequence) -> list[tuple]:
-    """Three in a row, from every place on."""
+    """All triples of consecutive elements."""
     return list(zip(sequence, sequence[1:], sequence[2:], strict=False))
 
 
 def _counted(bags: Sequence[Sequence[Any]]) -> tuple[list, csr_array]:
-    """The different things in all bags, sorted, and how often each bag has each."""
+    """The distinct things in all bags, sorted, and the count of each in each bag."""
     things = sorted(set(chain.from_iterable(bags)))
     number = {thing: i for i, thing in enumerate(things)}
     ends = np.cumsum([0, *map(len, bags)], dtype=np.int32)

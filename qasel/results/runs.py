@@ -24,6 +24,7 @@ QUICK = "quick"
 
 TABLE, COMPARISON = "the paper's tables", "comparison only"
 EXPERIMENT, OTHER_DATA, UNKNOWN = "experiment", "other data", "not known to this version"
+REPEATED = "run in float32 too"
 RECIPE_COLUMNS = ("paper", "variant", "dataset", "protocol", "scale", "seed")
 ROW_COLUMNS = ("history", "best_epoch", "seconds", "parameters", "ranked_per_second", "device")
 COLUMNS = (
@@ -62,6 +63,7 @@ def read_runs(rooms: Iterable[Room], rows: Iterable[Row] | None = None) -> pd.Da
       vectors, seed, precision and, on a user's own data, the protocol.
     - `COMPARISON`: comparisons only. The same at the scale "quick", on data without papers' scores.
     - `EXPERIMENT`: neither. `changed` has the settings that differ from the variant's own.
+    - `REPEATED`: nothing, as the same recipe was run in float32 too, not only in bfloat16.
     - `OTHER_DATA`: a user's own data have changed since.
     - `UNKNOWN`: this version of the code does not have the paper, variant or settings.
 
@@ -88,7 +90,11 @@ def read_runs(rooms: Iterable[Room], rows: Iterable[Row] | None = None) -> pd.Da
             line["target"] = target_of(recipe["dataset"], recipe["protocol"], split)
             lines.append(line | row.scores.get(split, {}))
     measures = dict.fromkeys([*MEASURES.values(), *(name for line in lines for name in line)])
-    return pd.DataFrame(lines, columns=[*COLUMNS, *(m for m in measures if m not in COLUMNS)])
+    runs = pd.DataFrame(lines, columns=[*COLUMNS, *(m for m in measures if m not in COLUMNS)])
+    exact = runs["recipe"].map(lambda recipe: recipe.get("precision") == "float32")
+    alike = runs["recipe"].map(lambda recipe: str(sorted((recipe | {"precision": ""}).items())))
+    runs.loc[~exact & alike.isin(alike[exact]), "counts"] = REPEATED
+    return runs
 
 
 def _standing(place: int, room: Room, row: Row, newest: Row) -> dict[str, Any]:

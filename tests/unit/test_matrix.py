@@ -15,6 +15,7 @@ from qasel.papers import (
     latent_structured,
     ms_ranker,
     question_relevancy,
+    yardsticks,
 )
 from qasel.papers.lesson import just_measured
 from qasel.rankers import WordOverlap
@@ -264,6 +265,15 @@ def test_rows_that_count_by_paper_and_variant():
         ("MS-Ranker", "wikiqa/answered"),
     ]
     assert matrix(entries(runs_of(rows))).loc[(WIKI, "PRI(list)"), "runs"] == 2
+
+
+def test_of_the_same_run_in_two_precisions_the_exact_one_counts():
+    recipe = "cross-encoder (list)", "wikiqa"
+    exact, other = row(yardsticks, *recipe), row(yardsticks, *recipe, seed=1, precision="bfloat16")
+    twin = row(yardsticks, *recipe, precision="bfloat16")
+    found = entries(runs_of([twin, exact, other]))
+    seeds = [(r["seed"], r["precision"]) for r in found["recipe"]]
+    assert seeds == [(0, "float32"), (1, "bfloat16")]
 
 
 def test_on_the_sample_small_recipes_count_under_their_scale():

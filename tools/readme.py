@@ -24,6 +24,7 @@ from qasel.results.tables import (
     BELOW,
     LEGEND,
     NOT_RUN,
+    OTHER_SCOPE,
     REPRODUCED,
     comparison,
     counts,
@@ -143,7 +144,8 @@ def side_page(runs: pd.DataFrame) -> str:
         "# Systems side by side\n\n"
         "The best systems of each data set by their test scores; at the top of a long list, some "
         "of that is luck. `qasel compare` prints all systems, `--format csv` every number, and "
-        f"`qasel sweep data/matrix.yaml` runs what is missing.\n\n{leaders(runs)}"
+        "`qasel sweep data/matrix.yaml` runs what is missing. *MiniLM* and *MPNet* under ms-ranker "
+        f"are ours, in place of the paper's BERT.\n\n{leaders(runs)}"
     )
 
 
@@ -172,11 +174,15 @@ def reproduction(runs: pd.DataFrame) -> str:
         "it and adds it to the ledger. `qasel check` runs a row on record again, with one seed, "
         "and says whether the scores are the *same*, *within tolerance* or *off*; it leaves the "
         "ledger alone. The tolerance is the range in which 95 % of further seeds fall, or one "
-        "point where fewer than three seeds are on record.",
-        "Give `--seeds 0,1,2,3,4` for five seeds, and `--device cuda` for a GPU. "
-        "[Run a row](../guides/run.md) explains the data and the options.",
-        "In the tables, *scores* has the paper's number, ours with its 95 % interval over seeds "
-        "(from two seeds on), and the verdict. *Time* is the mean of a training run on that "
+        "point where fewer than three seeds are on record, and in rows with folds.",
+        "Give `--seeds 0,1,2,3,4` for five seeds, and `--device cuda` for a GPU. In rows named "
+        "(5-fold) a seed is a fold, and *ours* is the mean of the five: only `--seeds 0,1,2,3,4` "
+        "repeats it. [Run a row](../guides/run.md) explains the data and the options.",
+        "In the tables, *scores* has the paper's number, ours, and the verdict. ± is half the 95 % "
+        "interval over seeds, from two seeds on. *Reproduced*: within one point of the paper's "
+        "number, or within that interval where it is wider and is of three seeds or more; "
+        f"otherwise *above* or *below*. {OTHER_SCOPE} means that our data differ from the "
+        "paper's; the paper's own page tells how. *Time* is the mean of a training run on that "
         "device.",
     ]
     parts += [f"## {ROOMS[name].title}\n\n{commands(ROOMS[name], runs)}" for name in PAPERS]
@@ -198,6 +204,9 @@ def commands(room: Room, runs: pd.DataFrame) -> str:
             line["command"] = f"`{command('run', first)}`<br>`{command('check', first)}`"
         else:
             words = ["qasel", "run", room.name, "--variant", row, "--dataset", dataset]
+            recipe = room.recipe(row, dataset)
+            if getattr(recipe, "frozen", False) and not recipe.encoder:
+                words += ["--set", "encoder=FOLDER"]
             line["seeds"], line["command"] = "0", f"`{shlex.join(words)}`"
         lines.append(line)
     columns = ["row", "scores", "seeds", "time", "device", "command"]
@@ -210,7 +219,8 @@ def _scores(number: tuple) -> str:
     if number.verdict == NOT_RUN:
         return f"{text}, {NOT_RUN}"
     interval = "" if pd.isna(number.interval) else f" ± {number.interval:.3f}"
-    return f"{text} / {number.ours:.3f}{interval}, {number.verdict}"
+    scope = OTHER_SCOPE if number.scope else ""
+    return f"{text} / {number.ours:.3f}{interval}, {number.verdict}{scope}"
 
 
 PAGES: dict[str, Callable[[pd.DataFrame], str]] = {

@@ -246,7 +246,7 @@ def summary(frame: pd.DataFrame) -> str:
     seeds = " to ".join(str(number) for number in sorted({ran["seeds"].min(), ran["seeds"].max()}))
     return (
         f"{text} Of those: {parts} (clear: the 95 % interval over questions and seeds leaves zero "
-        f"out; one seed is never clear where training draws; seeds a comparison: {seeds})."
+        f"out; one seed is never clear where training is random; seeds a comparison: {seeds})."
     )
 
 

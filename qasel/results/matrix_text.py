@@ -94,7 +94,8 @@ READING = (
     "questions and of the seeds that both systems have. The family “columns”, all pairs of a data "
     "set but those with random, is corrected by Holm. Where two systems share one seed, or have "
     "folds, the variance over seeds is not in the test: another seed may come out otherwise. "
-    f"{INTERVAL}: of the mean, by the same bootstrap. {DEVIATION}: standard deviation; – for one "
+    f"{INTERVAL}: of the mean, by the same bootstrap; with two runs it is wide, and may pass 1. "
+    f"{DEVIATION}: standard deviation; – for one "
     "run, and for folds, which share no question. Parameters: all numbers that training sets, with "
     "the word vectors where those are trained."
 )

@@ -131,7 +131,9 @@ def main() -> None:
             lines = []
             for seed in parse_seeds(options.seeds):
                 settings = {"ce_weight": 0.0, "credit": "rest", "list_by": "random"}
-                settings |= {"attention": "dot", "word_dropout": 0.2}
+                settings |= {"attention": "dot", "word_dropout": 0.2, "calibrate": False}
+                settings |= {"pre_loss": "ce", "pre_epochs": 5, "pre_decay": 0.99}
+                settings |= {"decay": 0.99, "keep": "best"}
                 settings |= {"agent_rate": float(rate), "epochs": options.epochs}
                 settings |= {"patience": options.epochs, **OBJECTIVES[objective]}
                 chosen = recipe_of("ms-ranker", "MS-Ranker", "wikiqa", "", seed).change(**settings)

@@ -148,7 +148,7 @@ class EncodedSplit:
         """
         count = len(self)
         order = torch.randperm(count, generator=shuffle) if shuffle else torch.arange(count)
-        for index in order.split(size):
+        for index in order.split(size) if count else ():
             for part in self._parted(index, pairs) if pairs else (index,):
                 yield self.batch(part.to(self.device))
 

@@ -46,6 +46,11 @@ class RecipeRanker(ABC):
     def restore(self, tensors: dict[str, Tensor], values: dict[str, Any]) -> None:
         """Restore what `state` returned."""
 
+    def require_trained(self, trained: bool) -> None:
+        """Raise `QaselError` unless `trained`."""
+        if not trained:
+            raise QaselError(f"{self.recipe.variant}: not trained; call fit before rank")
+
     def save(self, folder: Path) -> None:
         """Save recipe and model to a folder; nothing is pickled."""
         tensors, values = self.state()
@@ -207,7 +212,7 @@ class NeuralRanker(RecipeRanker):
         It is kept in a sibling folder named by its recipe's slug, and trained once for all runs
         that start from it. Raises `QaselError` if the stage there was learnt from other data.
         """
-        place = folder.parent / self.recipe.slug if folder else None
+        place = Path(folder).parent / self.recipe.slug if folder else None
         if place and (place / MODEL).exists():
             stage = self.load(place, self.vectors, self.device)
             checkpoint.require_same(place, stage.learnt_from, self._inputs(train_split, dev_split))
@@ -229,8 +234,7 @@ class NeuralRanker(RecipeRanker):
 
     def rank(self, split: Split) -> Run:
         """Score every candidate of `split`; raises `QaselError` if neither trained nor loaded."""
-        if not hasattr(self, "network"):
-            raise QaselError(f"{self.recipe.variant}: not trained; call fit before rank")
+        self.require_trained(hasattr(self, "network"))
         return self.run_of(self.encode(as_split(split)), self.scores, self.recipe.slug)
 
     def encode(self, split: Split) -> EncodedSplit:
@@ -273,18 +277,18 @@ class NeuralRanker(RecipeRanker):
         return [] if self.encoder else self.vocabulary.words
 
     def _extend(self, vocabulary: Vocabulary, words: list[str]) -> None:
-        new = vocabulary.extend(words)
-        if not new:
+        if all(word in vocabulary for word in words):
             return
+        old = self.network.vectors
+        if (size := self.vectors.size) not in (0, old.shape[1]):
+            raise QaselError(
+                f"word vectors {self.vectors.name!r} have {size} numbers each now, and the "
+                f"model was trained with {old.shape[1]}; train it again"
+            )
+        new = vocabulary.extend(words)
         # Leave inference mode, if called in it: the vectors must stay trainable.
         with torch.inference_mode(False), torch.no_grad():
-            old = self.network.vectors
             rows = old.new_zeros(len(new), old.shape[1])
-            if (size := self.vectors.size) not in (0, old.shape[1]):
-                raise QaselError(
-                    f"word vectors {self.vectors.name!r} have {size} numbers each now, and the "
-                    f"model was trained with {old.shape[1]}; train it again"
-                )
             if size:
                 rows += torch.from_numpy(self.vectors.of(new)).to(old)
             self.network.vectors = nn.Parameter(torch.cat([old.data, rows]), old.requires_grad)

@@ -150,11 +150,11 @@ def test_lists_are_cut_in_the_order_of_the_file():
 
 
 def test_C_of_the_svm_by_hand():
-    # K(x, x) = (x · x + 1)³: 1 and 8, so C = 1 / 4.5; both are support vectors, at most C each.
-    lists = Lists(np.array([[0.0], [1.0]]), np.array([False, True]), np.array([0, 2]))
-    svm = KernelSvm.fit(lists, 3)
-    # Both lie within the margin: the dual's free optimum, 2 / (1 + 8 − 2) = 2/7, is above C.
-    assert np.sort(svm.coefficients).tolist() == pytest.approx([-2 / 9, 2 / 9])
+    # K(x, y) = x y + 1, so the distances from 0 are x: 1 and 2, and C = 1 / 1.5².
+    lists = Lists(np.array([[1.0], [2.0]]), np.array([False, True]), np.array([0, 2]))
+    svm = KernelSvm.fit(lists, 1)
+    # Both lie within the margin: the dual's free optimum, 2 / (2 + 5 − 2 · 3) = 2, is above C.
+    assert np.sort(svm.coefficients).tolist() == pytest.approx([-4 / 9, 4 / 9])
 
 
 @pytest.mark.parametrize("degree", [100, 400])  # a coefficient is not finite; C is 0

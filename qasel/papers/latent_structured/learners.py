@@ -311,16 +311,15 @@ class KernelSvm:
 
     @classmethod
     def fit(cls, train: Lists, degree: int) -> "KernelSvm":
-        """Fit to single pairs: kernel K(x, y) = (x · y + 1)^degree, C = 1 / mean of K(x, x).
+        """Fit to single pairs, with the kernel K(x, y) = (x · y + 1)^degree.
 
-        The paper names no C; this is SVM-light's default (docs/notes/latent-structured.md). Raises
-        `QaselError` for a degree whose kernel values are too large.
+        The paper names no C; ours is SVM-light's default, 1 / (mean distance of the pairs from the
+        origin in the kernel's space)². Raises `QaselError` for a degree whose kernel values are too
+        large.
         """
         with np.errstate(over="ignore"):  # refused below
-            own = ((train.features**2).sum(1) + 1.0) ** degree
-        model = SVC(
-            C=1.0 / own.mean(), kernel="poly", degree=degree, gamma=1.0, coef0=1.0, cache_size=1000
-        )
+            away = np.sqrt(((train.features**2).sum(1) + 1.0) ** degree - 1.0).mean()
+        model = SVC(C=away**-2, kernel="poly", degree=degree, gamma=1.0, coef0=1.0, cache_size=1000)
         try:
             model.fit(train.features, train.positive)
         except ValueError as error:  # C is 0, or a coefficient is not finite

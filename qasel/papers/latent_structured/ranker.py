@@ -107,7 +107,8 @@ class StructuredRanker(RecipeRanker):
         return pair_features(split, corpus=self.documents)
 
     def rank(self, split: Split) -> Run:
-        """Score every candidate of `split`; labels are not used."""
+        """Score every candidate of `split` without its labels; raises `QaselError` if untrained."""
+        self.require_trained(self.svm is not None or self.weights.size > 0)
         score = self.svm.scores if self.svm else lambda rows: rows @ self.weights
         scores = [score(rows) for rows in self.features(split)]
         return Run.from_scores(split, scores, self.recipe.slug)

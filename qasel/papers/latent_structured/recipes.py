@@ -113,8 +113,8 @@ class StructuredRecipe(Recipe):
 
     @property
     def search(self) -> str:
-        """The learner's search in training: none, greedy, exact or pairs."""
-        return LEARNERS[self.base][1]
+        """The learner's search in training: none, greedy, exact or pairs; the CNN has none."""
+        return LEARNERS[self.base][1] if self.base in LEARNERS else "none"
 
     @property
     def on_cnn(self) -> bool:
@@ -129,7 +129,7 @@ class StructuredRecipe(Recipe):
     @property
     def cnn(self) -> "StructuredRecipe":
         """The recipe of the CNN that provides the vectors, shared by all that learn from it."""
-        return self.with_defaults("costs", "epochs", "cut").change(variant=CNN)
+        return self.with_defaults("costs", "epochs", "cut", "degree").change(variant=CNN)
 
     def load(self, data_dir: FilePath | None = None) -> Dataset:
         """Load the data set, or a fold for variants with folds; the CNN trains on all questions."""
@@ -180,7 +180,7 @@ def recipe(
     """
     usual = usual_protocol(dataset)
     settings: dict = {"protocol": "mixed" if usual == "answered" else usual, "vectors": ""}
-    if dataset == "trecqa" or variant.split(" ")[0] == "SVM":
+    if variant != CNN and (dataset == "trecqa" or variant.split(" ")[0] == "SVM"):
         settings["cut"] = 10
     if variant == CNN or variant.endswith(ON_CNN):
         settings |= {"batch": BATCH, "vectors": vectors or usual_vectors(dataset)}

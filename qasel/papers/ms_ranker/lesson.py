@@ -79,7 +79,7 @@ def linked(split: Split) -> dict[str, int]:
 
 
 def _word_reader(ranker: PreRanking | MSRanker) -> WordReader:
-    if not isinstance(reader := ranker.network.reader, WordReader):
+    if ranker.frozen or not isinstance(reader := ranker.network.reader, WordReader):
         raise QaselError(f"{ranker.recipe.variant}: only networks over words have a QC-attention")
     return reader
 

@@ -23,6 +23,8 @@ from qasel.training.losses import list_loss
 from qasel.training.neural import NeuralRanker
 from qasel.training.trainer import Schedule
 
+STEEPEST = 10.0
+"""The largest slope of a calibration: a steeper agent would start with actions that are certain."""
 COLLAPSED = 0.001
 """P_post counts as collapsed if a smaller share of training candidates is above the threshold."""
 
@@ -226,7 +228,8 @@ def calibration(run: Run, split: Split) -> tuple[float, float]:
     """Return the slope and intercept that calibrate a run's log odds (Platt 1999).
 
     The list loss fixes the order of log odds but not their level, which a threshold needs. Returns
-    1 and 0 (no change) if all labels are alike, or higher scores go with non-relevant candidates.
+    1 and 0 (no change) if all labels are alike, or higher scores go with non-relevant candidates. A
+    slope above `STEEPEST` (the scores part dev's labels, or nearly) is cut to it.
     """
     odds = [[run.scores[question.id][c.id]] for question in split for c in question.candidates]
     labels = np.concatenate([question.labels for question in split])
@@ -234,7 +237,8 @@ def calibration(run: Run, split: Split) -> tuple[float, float]:
         return 1.0, 0.0
     fitted = LogisticRegression(C=np.inf).fit(odds, labels)
     slope, intercept = float(fitted.coef_[0, 0]), float(fitted.intercept_[0])
-    return (slope, intercept) if slope > 0 else (1.0, 0.0)
+    cut = min(1.0, STEEPEST / slope) if slope > 0 else 0.0
+    return (slope * cut, intercept * cut) if cut else (1.0, 0.0)
 
 
 def advantages(earned: Tensor, credit: str) -> Tensor:

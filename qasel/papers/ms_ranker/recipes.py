@@ -43,8 +43,8 @@ ENCODERS = {
 MiniLM and MPNet (the latter of BERT_BASE's size) stand in where the hub cannot be reached.
 """
 FINE_TUNED = {
-    "vectors": "", "dropout": 0.1, "pre_loss": "ce", "pre_decay": 0.99, "agent_rate": 1e-5,
-    "epochs": 5, "patience": 5,
+    "vectors": "", "dropout": 0.1, "pre_loss": "ce", "pre_epochs": 5, "pre_decay": 0.99,
+    "agent_rate": 1e-5, "epochs": 5, "patience": 5,
 }  # fmt: skip
 """Settings of all `ENCODERS`: the paper's pre-ranker, BERT's usual dropout, a low agent rate."""
 WITH_AGENT = f" + {MAIN}"
@@ -75,9 +75,11 @@ class MSRankerRecipe(Recipe):
     """Settings of a run of paper 3 (section 4.3).
 
     Not in the paper, so chosen by us (docs/notes/ms-ranker.md): `attention`, the pre-ranker's list
-    loss, epochs and decay (the paper: cross entropy, 5 epochs, 0.99), the agent's `agent_rate`,
-    `epochs` and `patience`, where dropout is applied, that word vectors are frozen, that the agent
-    takes over the pre-ranker's MLP too, and how the rewards are used.
+    loss, epochs and decay (the paper: 5 epochs, 0.99; its loss is not named), the agent's `decay`
+    (0.99), `epochs` and `patience`, which weights are kept, where dropout is applied and
+    `word_dropout` (0.5), that word vectors have 100 dimensions (300) and are frozen, that the agent
+    takes over the pre-ranker's MLP too, `calibrate`, and how the rewards are used: `ce_weight`,
+    `list_by`, `credit` and `walks`.
 
     `list_by` sorts the list whose average precision gives the rewards in training. With "score" it
     is sorted by P_post alone, as printed, so that no reward depends on an action. Otherwise it is
@@ -174,7 +176,7 @@ def recipe(
     if scale == "quick":
         settings |= QUICK
     if (name := variant.removesuffix(WITH_AGENT)) in ENCODERS:
-        settings = {"pre_epochs": 5} | settings | FINE_TUNED | ENCODERS[name]
+        settings |= FINE_TUNED | ENCODERS[name]
     if variant in FROZEN:
         settings |= {"vectors": "", "encoder": FROZEN[variant] or vectors or "", "frozen": True}
     made = MSRankerRecipe(variant=variant, dataset=dataset, scale=scale, seed=seed, **settings)

@@ -11,6 +11,7 @@ from torch.nn import functional as F
 
 from qasel.datasets import PairTask, pairs_of
 from qasel.datasets.base import Split
+from qasel.errors import QaselError
 from qasel.evaluation import Run, evaluate
 from qasel.papers.question_relevancy.model import (
     MAIN_TASK,
@@ -59,8 +60,14 @@ class RelevancyRanker(neural.RecipeRanker):
         on_epoch: OnEpoch = None,
         tasks: Mapping[str, PairTask] | None = None,
     ) -> History:
-        """Train on one split and the auxiliary `tasks`; choose the epoch on the other split."""
+        """Train on one split and the auxiliary `tasks`; choose the epoch on the other split.
+
+        Raises `QaselError` unless `tasks` are those that the recipe names.
+        """
         r, tasks = self.recipe, tasks or {}
+        if set(tasks) != set(r.auxiliary):
+            named, given = (", ".join(names) or "none" for names in (r.auxiliary, tasks))
+            raise QaselError(f"{r.variant}: learns from the tasks {named}; got {given}")
         data = self.prepare(train_split, tasks)
         dev = self.encode(dev_split)
         read = [part.fingerprint for part in (train_split, dev_split, self.vectors)]
@@ -139,7 +146,11 @@ class RelevancyRanker(neural.RecipeRanker):
         return Pairs(features, None, read.pairs(sides) if read else None, read)
 
     def rank(self, split: Split) -> Run:
-        """Score every candidate of `split` by the log odds of "relevant"."""
+        """Score every candidate of `split` by the log odds of "relevant".
+
+        Raises `QaselError` if neither trained nor loaded.
+        """
+        self.require_trained(hasattr(self, "network"))
         return self.run_of(self.encode(split), split)
 
     def run_of(self, pairs: Pairs, split: Split) -> Run:

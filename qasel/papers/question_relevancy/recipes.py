@@ -105,9 +105,10 @@ LATER_TEST = "test-2017"
 class RelevancyRecipe(Recipe):
     """Settings of a run of paper 4 (figure 2 of the text).
 
-    Not in the paper, so chosen on dev (docs/notes/question-relevancy.md): `width`, how tasks are
-    mixed (a batch of each in every step, the others' losses times `auxiliary_weight`), `trigrams`,
-    standardising features per task, `patience`, the BiLSTM's size and its `longest` text.
+    Not in the paper, so chosen by us (docs/notes/question-relevancy.md): `width`, how tasks are
+    mixed (a batch of each in every step, the others' losses times `auxiliary_weight`), which
+    `words` count, `trigrams` and their tf-idf, standardising features per task, `patience`, the
+    BiLSTM's size, its fixed word vectors and its `longest` text.
     """
 
     paper: str = PAPER
@@ -161,7 +162,7 @@ class RelevancyRecipe(Recipe):
         train = splits["train"]
         kept = train.questions[: max(1, round(self.share * len(train)))]
         splits["train"] = replace(train, questions=kept)
-        if self.dataset == "semeval-cqa":
+        if (self.dataset, self.protocol) == ("semeval-cqa", "b-2016"):
             later = load_dataset(self.dataset, "b-2017", data_dir).test
             splits[LATER_TEST] = replace(later, name=LATER_TEST)
         tasks = {name: self._task(name, data_dir) for name in self.auxiliary}

@@ -143,6 +143,11 @@ def documents(corpus: Split | tuple[str, ...] | FilePath) -> tuple[str, ...]:
     return tuple(dict.fromkeys(found))
 
 
+def _stems_of_lines(text: str) -> list[str]:
+    # The tokeniser parts a full stop from a word at the end of a text only.
+    return [stem for line in text.split("\n") for stem in stems(line)]
+
+
 class Concepts:
     """The vector space of Explicit Semantic Analysis, whose axes are documents.
 
@@ -154,7 +159,7 @@ class Concepts:
     """
 
     def __init__(self, documents: Sequence[str]) -> None:
-        self._counter = CountVectorizer(analyzer=stems)
+        self._counter = CountVectorizer(analyzer=_stems_of_lines)
         counts = self._counter.fit_transform(documents)
         self._idf = diags(np.log(len(documents) / counts.getnnz(axis=0)))
         self._documents = normalize(self._weights(counts)).T.tocsr()
@@ -205,7 +210,7 @@ NAMES = (
 )
 """The features, in the order of the columns."""
 
-VERSION = 2
+VERSION = 3
 TREES = 1
 """Part of the caches' keys: raise `VERSION` when a feature changes, `TREES` when the trees do."""
 

@@ -15,7 +15,7 @@ from qasel.files import write_whole
 from qasel.locations import NOTEBOOKS, ROOT
 from qasel.papers import PAPERS, ROOMS
 from qasel.results import Room, compare, matrix_text
-from qasel.results.check import command, recorded
+from qasel.results.check import recorded
 from qasel.results.claims import claims
 from qasel.results.compare import claims_table
 from qasel.results.runs import read_runs
@@ -211,6 +211,19 @@ def commands(room: Room, runs: pd.DataFrame) -> str:
         lines.append(line)
     columns = ["row", "scores", "seeds", "time", "device", "command"]
     return markdown_table(pd.DataFrame(lines, columns=columns, dtype=object).fillna("–"))
+
+
+def command(name: str, line: pd.Series) -> str:
+    """The command that trains (`run`) or reruns (`check`) a line of `recorded`."""
+    words = ["qasel", name, line["paper"]]
+    if name == "check":
+        words += [line["variant"], "--dataset", line["dataset"], "--seed", str(line["seed"])]
+    else:
+        words += ["--variant", line["variant"], "--dataset", line["dataset"]]
+        words += ["--seeds", str(line["seed"])]
+        for key, value in line["changed"].items():
+            words += ["--set", f"{key}={value}"]
+    return shlex.join(words)
 
 
 def _scores(number: tuple) -> str:

@@ -14,14 +14,14 @@ from qasel.locations import NOTEBOOKS
 
 
 def find(names: list[str]) -> list[Path]:
-    """Notebooks by file name, stem or leading number; all of them for an empty list."""
+    """Notebooks by path, file name, stem or leading number; all of them for an empty list."""
     known = sorted(NOTEBOOKS.glob("[0-9][0-9]_*.ipynb"))
     if not names:
         return known
     chosen = []
     for name in names:
-        stem = Path(name).name.removesuffix(".ipynb")
-        matches = [path for path in known if stem in (path.stem, path.stem[:2])]
+        own, stem = Path(name).resolve(), name.removesuffix(".ipynb")
+        matches = [p for p in known if p.resolve() == own or stem in (p.stem, p.stem[:2])]
         if not matches:
             stems = ", ".join(path.stem for path in known)
             raise QaselError(f"no notebook {name!r}; there are {stems}")

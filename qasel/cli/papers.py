@@ -196,18 +196,21 @@ def check(
     The tolerance comes from the spread over seeds on record, or is one point for fewer than three
     seeds. The ledger stays as it is. A killed check goes on.
     """
+    from qasel.datasets.load import full_name
     from qasel.papers import ROOMS
     from qasel.results import check as again
     from qasel.results.tables import markdown_table
     from qasel.training import resolve_device
 
-    found = again.check(ROOMS[paper], row, dataset, seed, resolve_device(device), out, data_dir)
+    dataset, place = full_name(dataset), resolve_device(device)
+    new, scores = again.check(ROOMS[paper], row, dataset, seed, place, out, data_dir)
     # Kept, it would be read instead of run by the next check.
-    (out / found.row.slug / f"{found.row.slug}.json").unlink()
-    table = found.scores.map(lambda x: f"{x:.4f}" if isinstance(x, float) else x)
-    typer.echo(markdown_table(table))
-    typer.echo(f"{row}, {dataset}, seed {found.row.recipe['seed']}: {found.verdict}")
-    return int(found.verdict == again.OFF)
+    (out / new.slug / f"{new.slug}.json").unlink(missing_ok=True)
+    worst = max(scores["verdict"], key=again.VERDICTS.index)
+    typer.echo(markdown_table(scores.map(lambda x: f"{x:.4f}" if isinstance(x, float) else x)))
+    data = f"{dataset} ({new.recipe['protocol']})"
+    typer.echo(f"{row}, {data}, seed {new.recipe['seed']}: {worst}")
+    return int(worst == again.OFF)
 
 
 def table(paper: Paper, format_: Format = "md") -> None:
@@ -306,7 +309,7 @@ def figures(
     from qasel.figures import compare as side_by_side
     from qasel.figures.style import save
     from qasel.papers import PAPERS, ROOMS
-    from qasel.papers.figures import FIGURES
+    from qasel.papers.figures import figures as drawn
     from qasel.results.runs import read_runs
     from qasel.results.tables import published
 
@@ -315,7 +318,7 @@ def figures(
             found = side_by_side.figures(read_runs(ROOMS.values()))
         else:
             published(ROOMS[name])  # which the yardsticks have not
-            found = dict(FIGURES[name]())
+            found = drawn(name)
         for title, figure in found.items():
             for path in save(figure, title, out or locations.FIGURES):
                 typer.echo(shown(path))

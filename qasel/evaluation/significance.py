@@ -86,7 +86,8 @@ def hierarchical_bootstrap(
             for questions, seeds in _kept_weights(*values.shape, seed, resamples)
         ]
     )
-    half = float(np.quantile(deviations, confidence, method="higher"))
+    # As in p, our own difference counts as one of the resamples.
+    half = float(np.quantile(np.append(deviations, np.inf), confidence, method="higher"))
     reached = np.count_nonzero(deviations >= abs(mean) - 1e-12)
     p = float((reached + 1) / (resamples + 1))
     return Estimate(mean, mean - half, mean + half, p, values.shape[1], values.shape[0])

@@ -21,7 +21,7 @@ from qasel.figures.style import (
     line_and_marker,
     new_figure,
 )
-from qasel.results.tables import FEWEST
+from qasel.results.tables import FEWEST, POINT
 
 Runs = Sequence[Sequence[float]]
 """One sequence of values per seed, the first value at epoch 1; lengths may differ."""
@@ -95,8 +95,6 @@ def name_rows(axes: Axes, names: Mapping[int, str], count: int) -> None:
     axes.spines["left"].set_visible(False)
 
 
-ALLOWED = 0.01
-"""Half the width of the pale band around the paper's number."""
 VERDICTS = {"reproduced": "o", "above": "^", "below": "v"}
 """Verdict → marker of our mean."""
 
@@ -105,7 +103,7 @@ VERDICTS = {"reproduced": "o", "above": "^", "below": "v"}
 def paper_against_ours(frame: pd.DataFrame, *, title: str = "") -> HouseFigure:
     """Plot a comparison with the paper: one panel per data set and metric, one line per row.
 
-    Each row has a mark at the paper's number, a pale band of ± `ALLOWED` around it, and our mean
+    Each row has a mark at the paper's number, a pale band of ± `POINT` around it, and our mean
     with its 95 % interval. The marker of our mean shows the verdict: a dot (reproduced), or a
     hollow triangle pointing up (above) or down (below).
     """
@@ -122,7 +120,7 @@ def paper_against_ours(frame: pd.DataFrame, *, title: str = "") -> HouseFigure:
         axes.locator_params(axis="x", nbins=4)
     handles: list[Line2D | Patch] = [
         Line2D([], [], color=INK, marker="|", linestyle="", markersize=14, mew=2, label="paper"),
-        Patch(color=PALE, label=f"paper ± {ALLOWED:g}"),
+        Patch(color=PALE, label=f"paper ± {POINT:g}"),
     ]
     for verdict in VERDICTS:
         if verdict in set(frame["verdict"]):
@@ -138,7 +136,7 @@ def paper_against_ours(frame: pd.DataFrame, *, title: str = "") -> HouseFigure:
 
 def _paper_and_ours(axes: Axes, y: int, line: Any) -> None:
     """Draw one row: the paper's number, and our mean or the reason why there is none."""
-    band = line.paper - ALLOWED, line.paper + ALLOWED
+    band = line.paper - POINT, line.paper + POINT
     axes.fill_betweenx([y - 0.28, y + 0.28], *band, color=PALE, lw=0)
     axes.plot([line.paper] * 2, [y - 0.28, y + 0.28], color=INK, linewidth=2)
     if pd.isna(line.ours):

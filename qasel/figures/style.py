@@ -104,6 +104,15 @@ def _texts(figure: Figure) -> str:
     return "; ".join(dict.fromkeys(" ".join(part.split()) for part in told if part)) or "a figure"
 
 
+def embedded(figure: Figure, alt: str) -> str:
+    """Return an `<img>` of a figure that stays in a saved page, one pixel per point."""
+    source = io.BytesIO()
+    with mpl.rc_context(STYLE | {"svg.fonttype": "none"}):  # text stays text
+        figure.savefig(source, format="svg", metadata={"Date": None})
+    width, height = figure.get_size_inches() * 72
+    return image(source.getvalue(), "svg+xml", width, height, alt)
+
+
 def image(source: bytes, kind: str, width: float, height: float, alt: str) -> str:
     """Return an `<img>` with its `source` (`png` or `svg+xml`) embedded and `alt` as alt text."""
     code = b64encode(source).decode("ascii")

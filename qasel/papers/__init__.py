@@ -16,14 +16,12 @@ PAPERS = (
     "question-relevancy",
     "ap-mpcnn",
 )
-YARDSTICKS = "yardsticks"
-"""The room of systems from no paper: baselines and fine-tuned cross-encoders."""
 
 
 class Rooms(Mapping[str, Room]):
     """Mapping from name to room; raises `QaselError` for an unknown name."""
 
-    names = (*PAPERS, YARDSTICKS)
+    names = (*PAPERS, "yardsticks")
 
     def __getitem__(self, name: str) -> Room:
         match name:

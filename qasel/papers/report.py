@@ -1,6 +1,6 @@
-"""Helpers shared by the papers' reports: the figures that have runs, and tables against ours."""
+"""Helpers shared by the papers' reports: tables against ours, and the tints of diagrams."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 
 import pandas as pd
 
@@ -11,16 +11,6 @@ from qasel.results.tables import comparison
 
 # Tints of boxes: input texts; shared or computed once; own weights or step by step; outputs.
 WORDS, SHARED, OWN, OUT = "#F4F4F4", "#E4ECF5", "#F8E9DD", "#DDF0E4"
-
-
-def drawn(
-    room: Room, found: Mapping[str, HouseFigure | None], note: Callable[[str], None]
-) -> dict[str, HouseFigure]:
-    """Return the figures that are not None, under a paper's name; `note` gets a line per other."""
-    named = {f"{room.name}-{name}": figure for name, figure in found.items()}
-    for name in (name for name, figure in named.items() if figure is None):
-        note(f"{name}: skipped, the ledger has no runs at the paper's scale for it")
-    return {name: figure for name, figure in named.items() if figure is not None}
 
 
 def table_figure(

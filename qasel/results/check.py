@@ -1,7 +1,5 @@
-"""Rerun a row on record: the command for it, and how far off the new scores are."""
+"""Rerun a row on record, and say how far off the new scores are."""
 
-import shlex
-from dataclasses import dataclass
 from pathlib import Path
 
 import pandas as pd
@@ -14,26 +12,11 @@ from qasel.results import Room
 from qasel.results.ledger import Row, on_record
 from qasel.results.measure import measure
 from qasel.results.runs import COMPARISON, TABLE, pick, read_runs
-from qasel.results.tables import FEWEST, POINT
+from qasel.results.tables import FEWEST, POINT, ROUNDING
 from qasel.training import Recipe
 
-SAME, WITHIN, OFF = "same", "within tolerance", "off"
+SAME, WITHIN, OFF = VERDICTS = "same", "within tolerance", "off"
 COLUMNS = ["split", "measure", "on record", "now", "difference", "tolerance", "verdict"]
-ROUNDING = 1e-9
-"""Scores that differ by no more than this are the same."""
-
-
-@dataclass(frozen=True)
-class Checked:
-    """A rerun: its new row, and a table of `COLUMNS`, one line per split and measure."""
-
-    row: Row
-    scores: pd.DataFrame
-
-    @property
-    def verdict(self) -> str:
-        """The worst verdict of all lines."""
-        return max(self.scores["verdict"], key=(SAME, WITHIN, OFF).index)
 
 
 def recorded(room: Room, runs: pd.DataFrame | None = None) -> dict[tuple[str, str], pd.DataFrame]:
@@ -58,19 +41,6 @@ def recipe_of(room: Room, line: pd.Series) -> Recipe:
     return room.configured(line["variant"], line["dataset"], line["changed"]).change(
         seed=int(line["seed"])
     )
-
-
-def command(name: str, line: pd.Series) -> str:
-    """The command that trains (`run`) or reruns (`check`) a line of `recorded`."""
-    words = ["qasel", name, line["paper"]]
-    if name == "check":
-        words += [line["variant"], "--dataset", line["dataset"], "--seed", str(line["seed"])]
-    else:
-        words += ["--variant", line["variant"], "--dataset", line["dataset"]]
-        words += ["--seeds", str(line["seed"])]
-        for key, value in line["changed"].items():
-            words += ["--set", f"{key}={value}"]
-    return shlex.join(words)
 
 
 def tolerances(lines: pd.DataFrame, measures: list[str]) -> pd.DataFrame:
@@ -111,11 +81,12 @@ def check(
     device: torch.device,
     out: Path,
     data_dir: FilePath | None = None,
-) -> Checked:
+) -> tuple[Row, pd.DataFrame]:
     """Rerun a row on record without touching the ledger; `seed` None takes its first seed.
 
-    The model and its runs are written to `out`, which must not have a finished run of the recipe.
-    Raises `QaselError` for a row, data set or seed without a run on record.
+    Returns the new row, and a table of `COLUMNS`, one line per split and measure. The model and its
+    runs are written to `out`. Raises `QaselError` for a row, data set or seed without a run on
+    record, and if `out` has a finished run of the recipe.
     """
     known = recorded(room)
     if (variant, dataset) not in known:
@@ -131,6 +102,11 @@ def check(
         raise QaselError(f"{variant!r} on {dataset} has no run of seed {seed}; on record: {seeds}")
     recipe = recipe_of(room, chosen.iloc[0])
     (old,) = on_record([recipe])
+    if (out / recipe.slug / f"{recipe.slug}.json").exists():
+        raise QaselError(
+            f"{out / recipe.slug} holds a finished run, which would be read instead of run; give "
+            "another folder: --out DIR"
+        )
     new = measure(recipe, room.ranker, device, out, data_dir, ledger=False)
     names = list(dict.fromkeys(name for scores in old.scores.values() for name in scores))
-    return Checked(new, judged(old, new, tolerances(lines, names)))
+    return new, judged(old, new, tolerances(lines, names))

@@ -3,16 +3,7 @@
 import pandas as pd
 
 from qasel.results import Room, tables
-from qasel.results.compare import (
-    CLAIM_COLUMNS,
-    Claim,
-    Significance,
-    between,
-    judge,
-    significance,
-    summary,
-)
-from qasel.results.runs import read_runs, shown
+from qasel.results.compare import Claim, judged, summary
 
 SECTION = "section"
 """The column that tells where in the paper a claim is made."""
@@ -29,26 +20,8 @@ def stated(room: Room) -> pd.DataFrame:
 
 
 def claims(room: Room, runs: pd.DataFrame | None = None) -> pd.DataFrame:
-    """A paper's claims next to our runs, one line per claim; columns as in `judged`.
-
-    `runs` defaults to the ledger.
-    """
-    runs = read_runs([room]) if runs is None else runs
-    asked = [Claim(*line[:-1]) for line in stated(room).itertuples(index=False)]
-    lines = [judge(room, claim, _tested(room, claim, runs)) for claim in asked]
-    return pd.DataFrame(lines, columns=CLAIM_COLUMNS)
-
-
-def _tested(room: Room, claim: Claim, runs: pd.DataFrame) -> Significance | None:
-    """Compare a claim's two systems; one without word vectors is compared with any of the other."""
-    split, measure = tables.split_of(claim.metric)
-    names = claim.first, claim.second
-    if found := significance(room, claim.dataset, measure, *names, runs, split):
-        return found
-    first, second = (shown(room, claim.dataset, n, runs=runs, split=split) for n in names)
-    both = first | second
-    without = any((lines["vectors"] == "").all() for lines in both.values())
-    return between(both, measure) if without else None
+    """A paper's claims next to our runs, as by `judged`; `runs` defaults to the ledger."""
+    return judged(room, (Claim(*line[:-1]) for line in stated(room).itertuples(index=False)), runs)
 
 
 def report(room: Room, format_: str = "md", runs: pd.DataFrame | None = None) -> str:

@@ -223,7 +223,7 @@ def verdict(found: Significance | None, paper: float | None = None) -> str:
     ours = found.estimate.difference
     if abs(ours) < 0.0005:  # what three digits show as 0
         return SAME
-    if ours * (paper or 1.0) > 0:
+    if ours * (1.0 if paper is None else paper) > 0:
         return HELD if found.clear else LEANS
     return AGAINST if found.clear else LEANS_AGAINST
 

@@ -173,13 +173,19 @@ def shown(
 ) -> dict[str, pd.DataFrame]:
     """Variant → its lines of a split in the paper's tables, all with the same vectors.
 
-    Empty if the variants have no vectors in common. `runs` defaults to the ledger.
+    A variant without vectors goes with any. Empty if the others have no vectors in common. `runs`
+    defaults to the ledger.
     """
     lines = in_tables(room, runs)
     lines = lines[
         (lines["dataset"] == dataset) & (lines["split"] == split) & lines["variant"].isin(variants)
     ]
-    groups = dict(list(lines[lines["vectors"] == pick(lines, variants)].groupby("variant")))
+    without = lines["vectors"] == ""
+    readers = set(variants) - set(lines.loc[without, "variant"])
+    vectors = pick(lines[~without], readers)
+    if readers and vectors is None:
+        return {}
+    groups = dict(list(lines[without | (lines["vectors"] == vectors)].groupby("variant")))
     return {name: groups[name] for name in variants if name in groups}
 
 

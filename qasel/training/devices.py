@@ -21,13 +21,24 @@ def resolve_device(name: str) -> torch.device:
         raise QaselError("device 'cuda' was asked for, but PyTorch finds no CUDA GPU; use 'cpu'")
     if name == "auto":
         name = "cuda" if torch.cuda.is_available() else "cpu"
+    if name == "cuda":
+        _repeatable()
     return torch.device(name)
 
 
+def _repeatable() -> None:
+    """Keep a GPU from shortening float32 numbers (TF32), and from attention that varies."""
+    torch.backends.cudnn.allow_tf32 = False
+    # Their backward passes are repeatable in PyTorch's strict mode only; `seed_all` just warns.
+    torch.backends.cuda.enable_flash_sdp(False)
+    torch.backends.cuda.enable_mem_efficient_sdp(False)
+    torch.backends.cuda.enable_cudnn_sdp(False)
+
+
 def describe_device(device: torch.device, precision: str = "float32") -> str:
-    """The device in words, for the ledger; for a CPU, with the `precision` of matrix products."""
-    if device.type == "cuda":
-        return torch.cuda.get_device_name(device)
+    """The device in words, for the ledger, with the `precision` of training if not float32."""
+    if device.type == "cuda":  # where training is always in bfloat16, see `trainer`
+        return f"{torch.cuda.get_device_name(device)}, bfloat16"
     threads = torch.get_num_threads()
     words = f"{platform.machine()}, {threads} thread{'s' if threads > 1 else ''}"
     return f"CPU ({words}{'' if precision == 'float32' else ', ' + precision})"

@@ -22,7 +22,7 @@ from qasel.training import checkpoint
 from qasel.training.batching import Batch, EncodedSplit, PairedSplit, Tile
 from qasel.training.devices import seed_all
 from qasel.training.recipe import Recipe, of_this_version, read_recipe, recipe_from, write_recipe
-from qasel.training.trainer import Keep, OnEpoch, Schedule, TrainingData, forget, train
+from qasel.training.trainer import OnEpoch, Schedule, TrainingData, forget, train
 
 MODEL = "model.safetensors"
 RANK_BATCH, RANK_PAIRS = 60, 6_000
@@ -151,10 +151,11 @@ class NeuralRanker(RecipeRanker):
         """The scores to rank by, `[questions, candidates]`."""
 
     def schedule(self) -> Schedule:
-        """How long to train: early stopping, with the recipe's epochs and patience."""
+        """How long to train, by the recipe's settings; without `patience`, for all its epochs."""
         r = self.recipe
-        keep: Keep = getattr(r, "keep", "best")
-        return Schedule(r.epochs, r.patience, r.batch, r.seed, keep=keep)
+        names = ("decay", "decay_every", "warmup", "keep", "precision")
+        how = {name: getattr(r, name) for name in names if hasattr(r, name)}
+        return Schedule(r.epochs, getattr(r, "patience", r.epochs), r.batch, r.seed, **how)
 
     @property
     def rate(self) -> float:
@@ -313,7 +314,8 @@ class NeuralRanker(RecipeRanker):
 
     def _products(self) -> AbstractContextManager[None]:
         """Use oneDNN for a transformer's matrix products; those of other networks are too small."""
-        return by_onednn() if self.encoder and not self.frozen else nullcontext()
+        tuned = self.encoder and not self.frozen and self.device.type == "cpu"
+        return by_onednn() if tuned else nullcontext()
 
 
 def _words(split: Split) -> list[str]:

@@ -242,6 +242,8 @@ def of_this_version(folder: Path) -> Iterator[None]:
     except QaselError:
         raise
     except (LookupError, TypeError, ValueError, AttributeError, RuntimeError) as error:
+        if type(error).__name__ in ("OutOfMemoryError", "AcceleratorError"):  # the GPU's, not ours
+            raise
         reason = textwrap.shorten(f"{type(error).__name__}: {error}", 150)
         told = f"{folder}: the model was written by another version of qasel ({reason})"
         raise QaselError(f"{told}; train it again") from error

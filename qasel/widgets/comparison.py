@@ -8,8 +8,7 @@ from qasel.datasets.base import Split
 from qasel.errors import QaselError
 from qasel.evaluation import Run
 from qasel.figures.compare import agreement
-from qasel.figures.style import BLUE, GREY, INK, VERMILLION
-from qasel.widgets import svg
+from qasel.figures.style import BLUE, GREY, INK, VERMILLION, embedded
 from qasel.widgets.base import Explorer, bar, escape
 from qasel.widgets.ranking import rankings, scores_of
 
@@ -84,7 +83,7 @@ class SideBySideExplorer(Explorer):
         across, upwards = self.pair
         alt = f"average precision of each question: {across} across, {upwards} upwards"
         figure = agreement(self.precision[across], self.precision[upwards], self.pair, "AP")
-        return f"<div>{svg.of_figure(figure, alt)}</div>{super().static()}"
+        return f"<div>{embedded(figure, alt)}</div>{super().static()}"
 
     def _offer(self) -> None:
         """List the questions, largest differences first, and make the points as buttons."""

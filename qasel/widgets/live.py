@@ -3,8 +3,16 @@
 from collections.abc import Callable, Mapping
 from itertools import cycle
 
-from qasel.figures.style import BLUE, GREEN, GREY, ORANGE, VERMILLION, house_style, new_figure
-from qasel.widgets import svg
+from qasel.figures.style import (
+    BLUE,
+    GREEN,
+    GREY,
+    ORANGE,
+    VERMILLION,
+    embedded,
+    house_style,
+    new_figure,
+)
 from qasel.widgets.base import Explorer
 
 COLOURS = (VERMILLION, ORANGE, GREEN, BLUE, GREY)
@@ -48,7 +56,7 @@ class LiveCurves(Explorer):
             axes.set(title=title, xlabel="epoch")
         handles, told = figure.axes[0].get_legend_handles_labels()
         figure.legend(handles, told, loc="outside lower left", fontsize=10)
-        return svg.of_figure(figure, f"Loss and dev MAP after each epoch: {'; '.join(told)}")
+        return embedded(figure, f"Loss and dev MAP after each epoch: {'; '.join(told)}")
 
     def told(self, name: str) -> str:
         """Summarise a training in one line."""

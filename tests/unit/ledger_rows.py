@@ -1,14 +1,20 @@
 """Made-up rows of a ledger, for tests of what is made from them."""
 
+import runpy
 from collections.abc import Iterable
 from typing import Any
 
 import pandas as pd
 
+from qasel.locations import ROOT
 from qasel.papers import ROOMS
 from qasel.results.ledger import Row
 from qasel.results.runs import read_runs
 from qasel.training import Recipe
+
+PAGES = runpy.run_path(str(ROOT / "tools" / "replication.py"))
+README = runpy.run_path(str(ROOT / "tools" / "readme.py"))
+"""The tools that write the pages, as name → value."""
 
 
 def ledger_row(

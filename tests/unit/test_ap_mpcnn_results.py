@@ -10,10 +10,12 @@ from ledger_rows import ledger_row, runs_of
 from qasel.datasets import load_dataset
 from qasel.datasets.base import Candidate, Question, Split
 from qasel.figures.charts import heatmaps
-from qasel.papers.ap_mpcnn import MAIN, VARIANTS, APMPCNNRanker, recipe
+from qasel.papers.ap_mpcnn import MAIN, ROOM, VARIANTS, APMPCNNRanker, recipe
 from qasel.papers.ap_mpcnn import report as claims
 from qasel.papers.ap_mpcnn import report as figures
 from qasel.papers.ap_mpcnn.recipes import ALONE, SETTINGS
+from qasel.papers.figures import figures as drawn
+from qasel.results.claims import claims as judged
 from qasel.results.compare import AGAINST, HELD, NOT_RUN
 from qasel.text import Vectors, tokenize
 
@@ -30,11 +32,11 @@ def row(variant=MAIN, seed=0, test=0.75, **changes):
 
 def test_figures_of_what_was_run():
     told = []
-    found = figures.figures(runs_of([row(name) for name in VARIANTS]), told.append)
+    found = drawn(PAPER, runs_of([row(name) for name in VARIANTS]), told.append)
     names = ("network", "table-5", "figure-11", "table-4", "training")
     assert list(found) == [f"{PAPER}-{name}" for name in names]
     assert not told
-    assert set(figures.figures(runs_of([]), told.append)) == {f"{PAPER}-network"}
+    assert set(drawn(PAPER, runs_of([]), told.append)) == {f"{PAPER}-network"}
     assert len(told) == 4
 
 
@@ -66,7 +68,7 @@ def test_the_parts_together_against_each_alone():
     rows = [row(seed=seed, test=0.77) for seed in range(2)]
     rows += [row("Attention only", seed, test=0.75) for seed in range(3)]
     rows += [row("Pairwise ranking only", seed, test=0.78) for seed in range(2)]
-    table = claims.parts(runs_of(rows))
+    table = judged(ROOM, runs_of(rows))
     table = table.set_index(["systems", "measure"])
     line = table.loc[(f"{MAIN} over Attention only", "MAP")]
     assert (line["ours"], line["seeds"], line["verdict"]) == ("+0.020", 2, HELD)

@@ -3,13 +3,13 @@ import shlex
 import numpy as np
 import pandas as pd
 import pytest
-from ledger_rows import runs_of
+from ledger_rows import README, runs_of
 from test_tables import row
 
 from qasel.cli import main
 from qasel.papers import PAPERS, ROOMS
 from qasel.papers.hierarchical_ranking import ROOM
-from qasel.results.check import OFF, SAME, WITHIN, command, judged, recipe_of, recorded, tolerances
+from qasel.results.check import OFF, SAME, WITHIN, judged, recipe_of, recorded, tolerances
 from qasel.results.ledger import place_of
 from qasel.results.tables import POINT
 from qasel.training.recipe import settings
@@ -21,7 +21,7 @@ def test_each_command_resolves_to_the_recipe_of_its_row(name, monkeypatch):
     room = ROOMS[name]
     for lines in recorded(room).values():
         for _, line in lines.iterrows():
-            words = shlex.split(command("run", line))
+            words = shlex.split(README["command"]("run", line))
             options = list(zip(words[3::2], words[4::2], strict=True))
             given = dict(options)
             chosen = settings(value for key, value in options if key == "--set")
@@ -56,7 +56,16 @@ def test_a_row_of_the_sample_comes_out_the_same(tmp_path, capsys):
     words = ["check", "yardsticks", "BM25", "--device", "cpu", "--out", out]
     for _ in range(2):  # the second one runs it again, too
         assert main(words) == 0
-        assert capsys.readouterr().out.endswith("BM25, sample, seed 0: same\n")
+        assert capsys.readouterr().out.endswith("BM25, sample (answered), seed 0: same\n")
+
+
+def test_a_finished_run_is_neither_read_nor_removed(tmp_path, capsys):
+    out = str(tmp_path)
+    assert main(["run", "yardsticks", "--variant", "BM25", "--device", "cpu", "--out", out]) == 0
+    before = sorted(tmp_path.rglob("*.json"))
+    assert main(["check", "yardsticks", "BM25", "--device", "cpu", "--out", out]) == 2
+    assert "holds a finished run" in capsys.readouterr().err
+    assert sorted(tmp_path.rglob("*.json")) == before
 
 
 def test_a_worse_row_is_off(tmp_path, capsys, monkeypatch):
@@ -65,7 +74,7 @@ def test_a_worse_row_is_off(tmp_path, capsys, monkeypatch):
     flat = lambda self, split: [np.zeros(len(question.candidates)) for question in split]  # noqa: E731
     monkeypatch.setattr(BM25, "scores", flat)
     assert main(["check", "yardsticks", "BM25", "--device", "cpu", "--out", str(tmp_path)]) == 1
-    assert "BM25, sample, seed 0: off" in capsys.readouterr().out
+    assert "BM25, sample (answered), seed 0: off" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import matplotlib as mpl
 import numpy as np
 import pandas as pd
 import pytest
-from ledger_rows import runs_of
+from ledger_rows import PAGES, runs_of
 from matplotlib.collections import LineCollection
 from PIL import Image
 from test_tables import row
@@ -15,13 +15,11 @@ from qasel.figures import style
 from qasel.figures.charts import curves, heatmaps, paper_against_ours
 from qasel.figures.diagrams import Arrow, Box, Diagram, diagrams
 from qasel.papers import PAPERS, ROOMS
+from qasel.papers.figures import figures
 from qasel.papers.hierarchical_ranking import ROOM, SCHEMES, VARIANTS, recipe
-from qasel.papers.hierarchical_ranking import report as claims
 from qasel.papers.hierarchical_ranking.report import (
     backbone,
-    dev_and_test,
     dev_map,
-    figures,
     list_loss,
     schemes,
     table,
@@ -202,9 +200,9 @@ def test_every_scheme_is_drawn_once():
 
 def test_figures_without_runs_are_skipped_with_a_note():
     notes = []
-    found = figures(runs_of([]), notes.append)
+    found = figures("hierarchical-ranking", runs_of([]), notes.append)
     assert set(found) == {"hierarchical-ranking-backbone", "hierarchical-ranking-schemes"}
-    assert len(notes) == 5
+    assert len(notes) == 4
     assert all("skipped" in note for note in notes)
 
 
@@ -222,28 +220,25 @@ def test_the_pair_loss_by_head():
     for level, one in zip((0.9, 0.5, 0.1), rows, strict=True):
         name = "list" if one is rows[2] else "pair"
         one.history.extend({"epoch": float(e), name: level / e} for e in (1, 2, 3))
-    frame = claims.pair_level(runs_of(rows), epochs=2)
+    frame = PAGES["pair_level"](runs_of(rows), epochs=2)
     maps = {f"{split} MAP": rows[0].scores[split]["map"] for split in ("dev", "test")}
     assert frame.to_dict(orient="index") == {
         "CA(pair), relu": {"epoch 1": 0.9, "epoch 2": 0.45, **maps},
         "CA(pair), tanh": {"epoch 1": 0.5, "epoch 2": 0.25, **maps},
     }
-    assert claims.pair_level(runs_of([])).empty
+    assert PAGES["pair_level"](runs_of([])).empty
 
 
-def test_dev_beside_test_needs_some_runs():
-    rows = [row(map_=0.7 + seed / 100, seed=seed) for seed in range(claims.RUNS)]
+def test_whether_dev_predicts_test_needs_some_runs():
+    rows = [row(map_=0.7 + seed / 100, seed=seed) for seed in range(PAGES["RUNS"])]
     for place, one in enumerate(rows):
         one.scores["dev"]["map"] = 0.9 - place / 100  # the better on test, the worse on dev
-    figure = dev_and_test(runs_of(rows))
-    assert [axes.get_title(loc="left") for axes in figure.axes] == ["WikiQA"]
-    found = claims.judged_by_dev(runs_of(rows)).loc["WikiQA"]
+    found = PAGES["judged_by_dev"](runs_of(rows)).loc["WikiQA"]
     assert (found["runs"], found["best on dev"], found["better on test"]) == (10, "PRI(list)", 9)
     assert found["rank correlation"] == pytest.approx(-1)
     maps = found[["span of test MAP", "its dev MAP", "its test MAP"]].astype(float)
     assert maps.tolist() == pytest.approx([0.09, 0.9, 0.7])
-    assert dev_and_test(runs_of(rows[1:])) is None
-    assert claims.judged_by_dev(runs_of(rows[1:])).empty
+    assert PAGES["judged_by_dev"](runs_of(rows[1:])).empty
 
 
 def test_tables_and_dev_curves_of_a_ledger():

@@ -11,7 +11,7 @@ import qasel
 from qasel.datasets.base import Candidate, Question, Split
 from qasel.errors import QaselError
 from qasel.evaluation import Run
-from qasel.papers.latent_structured import PairCNN, StructuredRanker, lesson, load, ranker, recipe
+from qasel.papers.latent_structured import PairCNN, StructuredRanker, load, ranker, recipe
 from qasel.papers.latent_structured.cnn import PairNetwork
 from qasel.papers.latent_structured.learners import (
     Cuts,
@@ -336,12 +336,3 @@ def test_bad_recipes_are_refused(change, told):
     values = {"variant": "LSQ", "scale": "huge", "costs": (0.0,)}
     with pytest.raises(QaselError, match=told):
         recipe("LSP").change(**{change: values[change]})
-
-
-def test_the_bound_of_cccp_touches_the_hinge_and_is_nowhere_below_it():
-    figure = lesson.hinge_figure([0.3, 1.0, 0.2, 0.0], [0, 1, 0, 1], at=-1.0)
-    hinge, bound, touched = figure.axes[1].get_lines()
-    assert (bound.get_ydata() >= hinge.get_ydata() - 1e-12).all()
-    (at,), (value,) = touched.get_data()
-    assert value == pytest.approx(np.interp(at, *hinge.get_data()))
-    assert len(figure.axes[0].get_lines()) == 24 + 2

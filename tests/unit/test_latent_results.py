@@ -3,9 +3,9 @@
 import pytest
 from ledger_rows import ledger_row, runs_of
 
+from qasel.papers.figures import figures
 from qasel.papers.latent_structured import ROOM, VARIANTS, recipe
-from qasel.papers.latent_structured import report as claims
-from qasel.papers.latent_structured import report as figures
+from qasel.results.claims import claims
 from qasel.results.compare import between
 from qasel.results.tables import comparison, published
 
@@ -55,10 +55,10 @@ def test_dev_and_test_scores_stand_beside_their_own_numbers():
 
 def test_figures_need_rows():
     told = []
-    assert figures.figures(runs_of([]), told.append) == {}
+    assert figures(PAPER, runs_of([]), told.append) == {}
     assert len(told) == 5
     rows = [row(name) for name in ("LSP", "LSP-AP", "LSP-AP*")]
-    found = figures.figures(runs_of(rows), told.append)
+    found = figures(PAPER, runs_of(rows), told.append)
     assert set(found) == {f"{PAPER}-table-1", f"{PAPER}-figure-1"}
 
 
@@ -80,20 +80,12 @@ def test_one_run_of_a_system_that_draws_nothing_serves_all_seeds():
     assert (fixed.estimate.seeds, fixed.seeded) == (1, False)
 
 
-def test_claims_from_rows():
-    assert "Not run" in claims.figure_1(runs_of([]))
-    rows = [row("LSP", dev=0.6), row("LSP-AP", dev=0.65), row("LSP-AP*", dev=0.7, map_=0.66)]
-    assert claims.figure_1(runs_of(rows)).startswith(
-        "Highest mean dev MAP, of 60 epochs: LSP in 0, LSP-AP in 0, LSP-AP* in 60."
-    )
-
-
 def test_conclusions_are_judged_by_the_runs():
     rows = [row("LSP-AP", map_=0.66), row("SVM", map_=0.5), row("LSP", map_=0.7)]
-    frame = claims.claims(runs_of(rows)).set_index("systems")
+    frame = claims(ROOM, runs_of(rows)).set_index("systems")
     assert frame.loc["LSP-AP over SVM", "ours"] == "+0.160"
     assert frame.loc["LSP-AP over LSP", ["paper", "ours"]].tolist() == ["+0.002", "-0.040"]
     exact = frame.loc["LSSVM-AP* over LSSVM-AP", ["paper", "verdict"]]
     assert exact.tolist() == ["better", "not run"], "a number that cannot be read"
-    assert set(claims.claims(runs_of([]))["verdict"]) == {"not run"}
+    assert set(claims(ROOM, runs_of([]))["verdict"]) == {"not run"}
     assert set(frame["paper"]) - {"better"}, "numbers for all others"

@@ -1,27 +1,26 @@
 """Paper 3's published numbers, its figures, and what the notebook counts."""
 
 import math
-import runpy
 from dataclasses import replace
 
 import numpy as np
 import pytest
 import torch
-from ledger_rows import ledger_row, runs_of
+from ledger_rows import README, ledger_row, runs_of
 
 from qasel.datasets.base import Candidate, Question, Split
 from qasel.errors import QaselError
-from qasel.locations import ROOT
-from qasel.papers import yardsticks
+from qasel.papers.figures import figures
 from qasel.papers.ms_ranker import ROOM, ranker, recipe, report
 from qasel.papers.ms_ranker import lesson as teaching
 from qasel.papers.ms_ranker.recipes import ABLATIONS, MAIN, VARIANTS
 from qasel.rankers import History
+from qasel.results.claims import claims
 from qasel.results.compare import AGAINST, HELD, LEANS, SAME
 from qasel.results.tables import NOT_RUN, beside, comparison, published
 from qasel.text import Vectors, tokenize
 
-README = runpy.run_path(str(ROOT / "tools" / "readme.py"))
+PAPER = "ms-ranker"
 
 
 def row(variant=MAIN, dataset="wikiqa", seed=0, dev=0.74, test=0.73):
@@ -66,12 +65,12 @@ def test_numbers_on_dev_are_counted_beside_the_table_of_test():
 
 def test_figures_of_what_was_run():
     told = []
-    found = report.figures(runs_of([row(v) for v in VARIANTS]), told.append)
+    found = figures(PAPER, runs_of([row(v) for v in VARIANTS]), told.append)
     assert set(found) == {
         f"ms-ranker-{n}" for n in ("agent", "table-2", "table-3", "table-4", "training")
     }
     assert not told
-    assert set(report.figures(runs_of([]), told.append)) == {"ms-ranker-agent"}
+    assert set(figures(PAPER, runs_of([]), told.append)) == {"ms-ranker-agent"}
     assert len(told) == 4
 
 
@@ -86,7 +85,7 @@ def test_claims_beside_our_runs():
     dev = {MAIN: 0.74, "w/o Rewards": 0.72, "w/o Evidence": 0.75, "w/o the Gate": 0.74}
     rows = [on_dev(name, value, seed) for name, value in dev.items() for seed in (0, 1)]
     rows += [row("MiniLM"), row("MiniLM + MS-Ranker", test=0.75)]
-    table = report.claims(runs_of(rows)).set_index(["systems", "data"])
+    table = claims(ROOM, runs_of(rows)).set_index(["systems", "data"])
     assert len(table) == 13
     found = {systems.split(" over ")[1]: line for (systems, _), line in table.iterrows()}
     assert set(ABLATIONS) < set(found)  # table 4, line by line
@@ -99,28 +98,7 @@ def test_claims_beside_our_runs():
     # A stand-in has no number in the paper, whose text says "better".
     assert found["MiniLM"]["paper"] == "better"
     assert found["MiniLM"]["verdict"] == LEANS
-    assert report.claims(runs_of([])).set_index("systems")["verdict"].eq(NOT_RUN).all()
-
-
-def given_order(test, dataset="wikiqa"):
-    chosen = yardsticks.recipe("given order", dataset)
-    means = {"map": test, "mrr": test, "p1": test}
-    return ledger_row(chosen, means, means, {f"q{i}": test for i in range(3)})
-
-
-def test_pairs_that_the_notebook_tests():
-    frozen = f"{MAIN} + MiniLM (frozen)"
-    rows = [row(seed=0, test=0.70), row(seed=1, test=0.72), row("w/o Rewards", test=0.72)]
-    rows += [given_order(0.74), row(frozen, test=0.74), row("MiniLM", test=0.78)]
-    found = [test for test in report.comparisons(yardsticks.ROOM, runs_of(rows)) if test]
-    assert [(test.first, test.second, test.seeds) for test in found] == [
-        (MAIN, "w/o Rewards", (0,)),
-        (MAIN, "given order", (0, 1)),
-        (frozen, MAIN, (0,)),  # across vectors
-        ("MiniLM", frozen, (0,)),
-    ]
-    assert found[1].estimate.difference == pytest.approx(-0.03)
-    assert not any(report.comparisons(yardsticks.ROOM, runs_of([])))
+    assert claims(ROOM, runs_of([])).set_index("systems")["verdict"].eq(NOT_RUN).all()
 
 
 def test_the_gate_sees_all_that_its_equations_do():

@@ -1,15 +1,15 @@
 """Paper 4's figures, claims, and what its notebook counts."""
 
 import pytest
-from ledger_rows import ledger_row, runs_of
+from ledger_rows import PAGES, ledger_row, runs_of
 
 from qasel.errors import QaselError
 from qasel.papers import ROOMS
+from qasel.papers.figures import figures as drawn
 from qasel.papers.lesson import chosen_recipes
 from qasel.papers.question_relevancy import ROOM, recipe
-from qasel.papers.question_relevancy import report as claims
-from qasel.papers.question_relevancy import report as figures
 from qasel.papers.question_relevancy.recipes import LATER_TEST, MAIN, STL, VARIANTS
+from qasel.results.claims import claims as judged
 from qasel.results.runs import varied
 from qasel.results.tables import beside, comparison, spelled
 
@@ -70,7 +70,7 @@ def test_figures_of_what_was_run():
         row(learning_rate=0.1),
         row(momentum=0.0),
     ]
-    found = figures.figures(runs_of(rows), told.append)
+    found = drawn(PAPER, runs_of(rows), told.append)
     assert set(found) == {f"{PAPER}-{name}" for name in names}
     assert not told
     curve = found[f"{PAPER}-learning-curve"].axes[0]
@@ -82,14 +82,14 @@ def test_figures_of_what_was_run():
     assert [axes.get_xscale() for axes in grid] == ["linear", "log", "linear"]
     dots = found[f"{PAPER}-table-3"].axes[0].get_lines()[1::2]
     assert len({line.get_color() for line in dots}) == 1  # one system
-    assert set(figures.figures(runs_of([]), told.append)) == {f"{PAPER}-network"}
+    assert set(drawn(PAPER, runs_of([]), told.append)) == {f"{PAPER}-network"}
     assert len(told) == 5
 
 
 def test_claims_beside_ours():
     rows = [row(STL, seed, test=0.72) for seed in range(3)]
     rows += [row(MAIN, seed, test=0.74) for seed in range(2)]
-    table = claims.claims(runs_of(rows)).set_index(["systems", "test"])
+    table = PAGES["task_claims"](runs_of(rows)).set_index(["systems", "test"])
     line = table.loc[(f"{MAIN} over {STL}", "2016")]
     assert (line["paper"], line["ours"], line["seeds"]) == ("+0.014**", "+0.020", 2)
     assert line["verdict"] == "clearly the paper's way"
@@ -99,15 +99,15 @@ def test_claims_beside_ours():
 
 def test_the_network_against_the_search_engines_order():
     rows = [row(STL, seed, test=0.72) for seed in range(3)]
-    assert claims.against_search(runs_of(rows)).empty  # nothing to set it beside
-    assert set(claims.held(runs_of(rows))["verdict"]) == {"not run"}
+    assert PAGES["against_search"](runs_of(rows)).empty  # nothing to set it beside
+    assert set(judged(ROOM, runs_of(rows))["verdict"]) == {"not run"}
     rows.append(row("IR baseline", test=0.75, later=0.40))  # one run, beside each seed
-    first, later = claims.against_search(runs_of(rows)).to_dict("records")
+    first, later = PAGES["against_search"](runs_of(rows)).to_dict("records")
     assert (first["test"], first["MAP"], first["search engine"]) == ("2016", "0.729", "0.759")
     assert first["difference"] == "-0.030"
     assert first["95 % interval"] == "-0.030 to -0.030"
     assert (later["test"], later["difference"], later["seeds"]) == ("2017", "+0.030", 3)
-    table = claims.held(runs_of(rows)).set_index(["systems", "data"])
+    table = judged(ROOM, runs_of(rows)).set_index(["systems", "data"])
     line = table.loc[(f"{STL} over IR baseline", "SemEval-2016 B")]
     assert (line["paper"], line["ours"], line["seeds"]) == ("+0.015", "-0.030", 3)
     assert line["verdict"] == "clearly the other way"
@@ -116,7 +116,7 @@ def test_the_network_against_the_search_engines_order():
 
 def test_one_distance_left_out():
     rows = [row(test=0.73), row(f"{MAIN} w/o jaccard trigram", test=0.72)]
-    table = claims.left_out(runs_of(rows)).set_index("claim")
+    table = PAGES["left_out"](runs_of(rows)).set_index("claim")
     assert len(table) == 14
     assert table.loc["jaccard trigram", ["paper", "ours"]].tolist() == ["+0.083", "+0.010"]
     assert table.loc["cosine unigram", "verdict"] == "not run"

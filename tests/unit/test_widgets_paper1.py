@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 from explorers import tables, write_own
-from ledger_rows import runs_of
+from ledger_rows import PAGES, runs_of
 
 from qasel.datasets.base import Candidate, Question, Split
 from qasel.errors import QaselError
@@ -14,6 +14,7 @@ from qasel.papers.hierarchical_ranking import ROOM, HierarchicalRanker, recipe
 from qasel.papers.hierarchical_ranking import report as claims
 from qasel.papers.hierarchical_ranking.explorer import AttentionExplorer, IntegrationExplorer
 from qasel.papers.lesson import chosen_recipes
+from qasel.results.claims import claims as stated_claims
 from qasel.results.compare import (
     Claim,
     claims_table,
@@ -241,10 +242,15 @@ def make_row(variant, seed, values):
 
 
 def test_claims_without_runs():
-    frame = claims.claims(runs_of([]))
+    frame = stated_claims(ROOM, runs_of([]))
     assert set(frame["verdict"]) == {"not run"}
     assert summary(frame) == f"{len(frame)} comparisons, 0 of them run by us."
-    for table in (claims.convergence, claims.together, claims.judged_by_dev, claims.pair_level):
+    for table in (
+        PAGES["convergence"],
+        claims.together,
+        PAGES["judged_by_dev"],
+        PAGES["pair_level"],
+    ):
         assert table(runs_of([])).empty
 
 
@@ -254,7 +260,7 @@ def test_claims_are_judged_by_the_runs():
     rows += [make_row("CA(list)", seed, worse) for seed in (0, 1)]
     rows += [make_row("RI(list)", 0, [*better[:-1], 0.96])]
     rows += [make_row("DCA", 1, better)]
-    found = claims.claims(runs_of(rows))
+    found = stated_claims(ROOM, runs_of(rows))
     frame = found.set_index(["systems", "data"])
     line = frame.loc["PRI(list) over CA(list)", "WikiQA"]
     assert line["verdict"] == "clearly the paper's way"
@@ -268,7 +274,7 @@ def test_claims_are_judged_by_the_runs():
     text = claims_table(found)
     assert "| --: |" in text
     assert "measure" not in text, "MAP in every line"
-    found = claims.convergence(runs_of(rows))
+    found = PAGES["convergence"](runs_of(rows))
     assert found.to_dict("index") == {
         "WikiQA": {
             "epochs": 2,
@@ -314,9 +320,9 @@ def test_tests_are_a_table():
 def test_other_settings_do_not_count_as_the_papers():
     row = make_row("PRI(list)", 0, [0.9] * 3)
     changed = dataclasses.replace(row, recipe={**row.recipe, "margin": 0.1})
-    assert set(claims.claims(runs_of([changed, make_row("CA(list)", 0, [0.5] * 3)]))["seeds"]) == {
-        0
-    }
+    assert set(
+        stated_claims(ROOM, runs_of([changed, make_row("CA(list)", 0, [0.5] * 3)]))["seeds"]
+    ) == {0}
 
 
 def test_a_table_beside_ours_is_markdown():

@@ -11,9 +11,16 @@ from scipy.special import expit
 
 from qasel.datasets.base import Candidate, Question, Split
 from qasel.errors import QaselError
-from qasel.figures.style import BLUE, GREY, VERMILLION, HouseFigure, house_style, new_figure
+from qasel.figures.style import (
+    BLUE,
+    GREY,
+    VERMILLION,
+    HouseFigure,
+    embedded,
+    house_style,
+    new_figure,
+)
 from qasel.papers.ap_mpcnn.ranker import SWITCHES, APMPCNNRanker, Inside, Sentence
-from qasel.widgets import svg
 from qasel.widgets.base import CandidateExplorer, escape, number, shade, table
 
 NAMES = {
@@ -114,7 +121,7 @@ class PerspectiveExplorer(CandidateExplorer):
         places = [f"place {ranked.index(c) + 1} of {len(ranked)}" for c in shown]
         right, wrong = seen = [self.ranker.inside(text, candidate.text) for candidate in shown]
         bars = switched_figure(switched(self.ranker, text, *(c.text for c in shown)))
-        drawn = svg.of_figure(bars, "f of both candidates, with all parts and without each")
+        drawn = embedded(bars, "f of both candidates, with all parts and without each")
         parts = (
             ("What the words weigh", _sides(seen, places), WEIGHTS[self.ranker.recipe.attention]),
             ("The strongest windows", _windows(right, wrong), WINDOWS),

@@ -19,7 +19,6 @@ from qasel.text import Vocabulary, tokenize
 from qasel.text.features.overlap import Idf
 from qasel.training.batching import Batch
 from qasel.training.neural import NeuralRanker
-from qasel.training.trainer import Schedule
 
 SWITCHES = ("attention", "wide", "sparse")
 """The parts that can be switched off in a trained network, as named in the recipe."""
@@ -98,11 +97,6 @@ class APMPCNNRanker(NeuralRanker):
     def scores(self, batch: Batch) -> Tensor:
         """Log odds, which are ordered as f(q, p) but never saturated."""
         return self.network(batch)
-
-    def schedule(self) -> Schedule:
-        """A fixed number of epochs; the learning rate falls in steps."""
-        r = self.recipe
-        return Schedule(r.epochs, r.epochs, r.batch, r.seed, r.decay, r.decay_every, keep=r.keep)
 
     @torch.inference_mode()
     def inside(self, question: str, answer: str, off: str = "") -> Inside:

@@ -3,8 +3,7 @@
 `runs` is a frame of `read_runs`, by default that of the ledger.
 """
 
-from collections.abc import Callable, Iterable
-from functools import partial
+from collections.abc import Iterable
 from itertools import groupby
 
 import pandas as pd
@@ -16,8 +15,7 @@ from qasel.figures.style import GREY, INK, HouseFigure, colour, house_style, new
 from qasel.papers.ap_mpcnn import ROOM
 from qasel.papers.ap_mpcnn.model import compared_size
 from qasel.papers.ap_mpcnn.recipes import ALONE, MAIN, SETTINGS, APMPCNNRecipe, recipe
-from qasel.papers.report import OUT, OWN, SHARED, WORDS, drawn, table_figure
-from qasel.results.claims import claims as judged_claims
+from qasel.papers.report import OUT, OWN, SHARED, WORDS, table_figure
 from qasel.results.compare import significance
 from qasel.results.runs import histories, in_tables, pick, read_runs, shown
 from qasel.results.tables import NOT_RUN, p_value, published
@@ -56,10 +54,6 @@ def network(recipe: APMPCNNRecipe) -> Diagram:
         arrows += chain(name, "sparse") + chain(other, copy) + chain(name, copy, maps, regM)
         arrows += chain(regM, "horizontal") + chain(regM, "vertical")
     return Diagram(boxes, arrows)
-
-
-parts = partial(judged_claims, ROOM)
-"""The paper's conclusions (`claims.csv`), one row per comparison; columns as in `judged`."""
 
 
 def settings(runs: pd.DataFrame | None = None) -> pd.DataFrame:
@@ -146,19 +140,15 @@ def answered(runs: pd.DataFrame | None = None) -> pd.DataFrame:
     return table.reindex((MAIN, *ALONE), level="system")
 
 
-def figures(
-    runs: pd.DataFrame | None = None, note: Callable[[str], None] = print
-) -> dict[str, HouseFigure]:
-    """Return every figure by name; `note` gets a line about each one that has no runs."""
-    runs = read_runs([ROOM]) if runs is None else runs
-    found = {
+def figures(runs: pd.DataFrame) -> dict[str, HouseFigure | None]:
+    """Return every figure by name; None for one without runs."""
+    return {
         "network": architecture(),
         "table-5": table_5(runs),
         "figure-11": figure_11(runs),
         "table-4": table_4(runs),
         "training": training(runs),
     }
-    return drawn(ROOM, found, note)
 
 
 def architecture() -> HouseFigure:

@@ -7,9 +7,8 @@ import pandas as pd
 from qasel.datasets.base import Candidate, Question, Split
 from qasel.errors import QaselError
 from qasel.figures.charts import heatmaps
-from qasel.figures.style import BLUE, GREEN, GREY, HouseFigure, house_style, new_figure
+from qasel.figures.style import BLUE, GREEN, GREY, HouseFigure, embedded, house_style, new_figure
 from qasel.papers.hierarchical_ranking.ranker import HierarchicalRanker
-from qasel.widgets import svg
 from qasel.widgets.base import MARKS, CandidateExplorer, escape, shade, table
 from qasel.widgets.ranking import scores_of
 
@@ -52,7 +51,7 @@ def _weights(weights: pd.DataFrame, title: str) -> str:
     if len(weights.columns) > LONGEST:
         title += f" (the first {LONGEST} of {len(weights.columns)} answer words)"
     shown = weights.iloc[:, :LONGEST].rename_axis(index="question", columns="answer")
-    return svg.of_figure(heatmaps({title: shown}), title)
+    return embedded(heatmaps({title: shown}), title)
 
 
 class IntegrationExplorer(CandidateExplorer):
@@ -93,7 +92,7 @@ class IntegrationExplorer(CandidateExplorer):
             rows.append([MARKS[one.label], text, *cells])
         rows.append(["", "average precision", *places.loc["AP"]])
         head = ["", "candidate", *(escape(name).replace("\n", "<br>") for name in places)]
-        chart = svg.of_figure(
+        chart = embedded(
             _slopes(question, candidate, places),
             "Places of the candidates by each head: the table below has them as numbers",
         )

@@ -3,38 +3,21 @@
 `runs` is a frame of `read_runs`, by default that of the ledger.
 """
 
-from collections.abc import Callable, Iterable, Mapping
-from functools import partial
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 import pandas as pd
-import seaborn as sns
-from scipy import stats
 
 from qasel.evaluation import hierarchical_bootstrap
 from qasel.figures.charts import curves
 from qasel.figures.diagrams import Arrow, Box, Diagram, chain, diagrams
-from qasel.figures.style import (
-    HouseFigure,
-    colour,
-    family,
-    house_style,
-    line_and_marker,
-    new_figure,
-)
+from qasel.figures.style import HouseFigure
 from qasel.papers.hierarchical_ranking import ROOM
-from qasel.papers.hierarchical_ranking.recipes import (
-    MAIN,
-    SCHEMES,
-    VARIANTS,
-    HierarchicalRecipe,
-    recipe,
-)
-from qasel.papers.report import OWN, SHARED, WORDS, drawn, table_figure, titled
-from qasel.results.claims import claims as judged_claims
+from qasel.papers.hierarchical_ranking.recipes import MAIN, SCHEMES, HierarchicalRecipe, recipe
+from qasel.papers.report import OWN, SHARED, WORDS, table_figure, titled
 from qasel.results.claims import stated
 from qasel.results.compare import significance
-from qasel.results.runs import DATASETS, histories, in_tables, pick, read_runs, shown, varied
+from qasel.results.runs import DATASETS, histories, in_tables, read_runs, shown
 from qasel.results.tables import published
 from qasel.training.losses import LEVELS, Scheme
 
@@ -97,12 +80,6 @@ def wiring(scheme: Scheme, recipe: HierarchicalRecipe) -> Diagram:
 BOTH = ("wikiqa", "trecqa")
 """The data sets of the paper."""
 
-JOINT = "joint training beats one level"
-
-
-claims = partial(judged_claims, ROOM)
-"""The paper's conclusions (`claims.csv`), one row per comparison; columns as in `judged`."""
-
 
 def together(runs: pd.DataFrame | None = None) -> pd.DataFrame:
     """Compare joint training with training one level, on average over a data set's comparisons.
@@ -114,7 +91,7 @@ def together(runs: pd.DataFrame | None = None) -> pd.DataFrame:
     table = published(ROOM).query("table == 'table-1' and metric == 'MAP'")
     printed = table.set_index(["row", "dataset"])["value"]
     joint = stated(ROOM)
-    joint = joint[joint["text"].str.startswith(JOINT)]
+    joint = joint[joint["text"].str.startswith("joint training beats one level")]
     lines = []
     for dataset, asked in joint.groupby("dataset", sort=False):
         pairs = zip(asked["first"], asked["second"], strict=True)
@@ -130,91 +107,6 @@ def together(runs: pd.DataFrame | None = None) -> pd.DataFrame:
     return pd.DataFrame(lines, columns=columns).set_index("data")
 
 
-def pair_level(runs: pd.DataFrame | None = None, epochs: int = 6) -> pd.DataFrame:
-    """Return the pair loss of the first epochs on TREC-QA, with the resulting dev and test MAP.
-
-    One row, of the first seed, per system with a pair loss and per activation of the pair head.
-    """
-    runs = read_runs([ROOM]) if runs is None else runs
-    lines = {}
-    with_pairs = (n for n, scheme in SCHEMES.items() if any(h.loss == "pair" for h in scheme.heads))
-    for system in with_pairs:
-        asked = ROOM, system, "trecqa", "pair_head", runs
-        dev, test = (varied(*asked, split) for split in ("dev", "test"))
-        for activation, found in test.items():
-            history = found["history"].iloc[0][:epochs]
-            losses = {f"epoch {n}": e["pair"] for n, e in enumerate(history, 1) if "pair" in e}
-            if losses:
-                maps = {"dev MAP": dev[activation]["map"].iloc[0], "test MAP": found["map"].iloc[0]}
-                lines[f"{system}, {activation}"] = losses | maps
-    return pd.DataFrame.from_dict(lines, orient="index")
-
-
-RUNS = 10
-"""Minimum number of runs for correlating dev and test scores."""
-
-
-def both_splits(runs: pd.DataFrame | None = None) -> pd.DataFrame:
-    """Return dev and test MAP of each run: columns dataset, variant, seed, dev, test.
-
-    Only runs that the tables count, with the word vectors of the variant's row there. Data sets
-    with fewer than `RUNS` of them are left out.
-    """
-    lines = in_tables(ROOM, runs)
-    lines = lines[lines["dataset"].isin(BOTH)]
-    groups = lines.groupby(["dataset", "variant"])
-    vectors = {key: pick(group, key[1:]) for key, group in groups}
-    kept = [vectors[run.dataset, run.variant] == run.vectors for run in lines.itertuples()]
-    run = ["dataset", "variant", "seed"]
-    maps = lines.loc[kept].pivot(index=run, columns="split", values="map")
-    frame = maps.reindex(columns=["dev", "test"]).reindex(BOTH, level="dataset").reset_index()
-    return frame[frame.groupby("dataset")["seed"].transform("size") >= RUNS]
-
-
-def judged_by_dev(runs: pd.DataFrame | None = None) -> pd.DataFrame:
-    """Return Spearman's rank correlation of dev and test MAP over the runs of each data set.
-
-    Its p value treats all runs as independent. Further columns describe the run with the highest
-    dev MAP: its test MAP, and how many other runs are better on test.
-    """
-    lines = {}
-    for dataset, frame in both_splits(runs).groupby("dataset", sort=False):
-        found = stats.spearmanr(frame["dev"], frame["test"])
-        best = frame.loc[frame["dev"].idxmax()]
-        lines[DATASETS[dataset]] = {
-            "runs": len(frame),
-            "span of test MAP": np.ptp(frame["test"]),
-            "rank correlation": found.statistic,
-            "p": found.pvalue,
-            "best on dev": best["variant"],
-            "its dev MAP": best["dev"],
-            "its test MAP": best["test"],
-            "better on test": (frame["test"] > best["test"]).sum(),
-        }
-    return pd.DataFrame.from_dict(lines, orient="index")
-
-
-def convergence(runs: pd.DataFrame | None = None) -> pd.DataFrame:
-    """Compare how fast PRI(list) and CA(list) learn (figure 4).
-
-    Columns per data set: the number of epochs that all runs have, in how many of them PRI(list)
-    has the lower mean list loss, and each system's best dev epoch, as the mean over its runs.
-    """
-    lines = {}
-    for dataset in BOTH:
-        systems = shown(ROOM, dataset, MAIN, "CA(list)", runs=runs)
-        if systems:
-            losses = histories(systems, "list").values()
-            means = [np.mean([*zip(*seeds, strict=False)], axis=1) for seeds in losses]
-            epochs = min(map(len, means))  # up to the shortest run
-            joint, alone = (mean[:epochs] for mean in means)
-            best = {f"best epoch, {n}": own["best_epoch"].mean() for n, own in systems.items()}
-            counts = " and ".join(str(len(own)) for own in systems.values())
-            known = {"epochs": epochs, f"{MAIN} lower in": (joint < alone).sum()}
-            lines[DATASETS[dataset]] = known | best | {"runs": counts}
-    return pd.DataFrame.from_dict(lines, orient="index")
-
-
 FAMILIES = ("CA", "MTL", "RI", "PRI")
 TABLES = {
     "table-1": "Table 1: the schemes, paper against ours",
@@ -222,20 +114,15 @@ TABLES = {
 }
 
 
-def figures(
-    runs: pd.DataFrame | None = None, note: Callable[[str], None] = print
-) -> dict[str, HouseFigure]:
-    """Return every figure by name; `note` gets a line about each one that has no runs."""
-    runs = read_runs([ROOM]) if runs is None else runs
-    found = {
+def figures(runs: pd.DataFrame) -> dict[str, HouseFigure | None]:
+    """Return every figure by name; None for one without runs."""
+    return {
         "backbone": architecture(),
         "schemes": schemes(),
         **{name: table(runs, name) for name in TABLES},
         "figure-4": list_loss(runs),
         "dev-map": dev_map(runs),
-        "dev-and-test": dev_and_test(runs),
     }
-    return drawn(ROOM, found, note)
 
 
 def architecture(dataset: str = "wikiqa") -> HouseFigure:
@@ -308,27 +195,3 @@ def _curves(
         columns=min(len(found), len(LEVELS)),
         **how,
     )
-
-
-@house_style
-def dev_and_test(runs: pd.DataFrame | None = None) -> HouseFigure | None:
-    """Draw test MAP against dev MAP, which chose the epoch, of each run; one panel per data set."""
-    frame = both_splits(runs)
-    if frame.empty:
-        return None
-    ranks = frame["variant"].map(lambda system: VARIANTS[system].ranks)
-    frame = frame.assign(family=frame["variant"].map(family), level=ranks)
-    colours = {family(system): colour(system) for system in frame["variant"]}
-    markers = {level: line_and_marker(f"({level})")[1] for level in LEVELS}
-    parts = frame.groupby("dataset", sort=False)
-    figure = new_figure(1 + 6.5 * len(parts), 5)
-    panels = figure.subplots(1, len(parts), squeeze=False)[0]
-    for axes, (dataset, part) in zip(panels, parts, strict=True):
-        sns.scatterplot(
-            part, x="dev", y="test", hue="family", style="level", palette=colours,
-            markers=markers, s=46, alpha=0.8, ax=axes,
-        )  # fmt: skip
-        axes.set(title=DATASETS[dataset], xlabel="dev MAP of a run", ylabel="test MAP")
-        axes.legend(fontsize=10, loc="center left", bbox_to_anchor=(1.01, 0.5))
-    figure.suptitle("Does dev choose the better run?")
-    return figure

@@ -7,9 +7,9 @@ import numpy as np
 import pandas as pd
 
 from qasel.errors import QaselError
+from qasel.figures.style import embedded
 from qasel.papers.latent_structured.lesson import greedy_steps, grid_figure, names_of, places
 from qasel.training.loss_augmented import grid, harmonic, most_violating, stacks
-from qasel.widgets import svg
 from qasel.widgets.base import Explorer
 
 HIGHEST, MOST_C = 3.0, 5.0
@@ -52,7 +52,7 @@ class ViolatingExplorer(Explorer):
         best, _ = grid(s, *stacks(s, y), harmonic(len(s)), C)
         left = lost_at(best, places(greedy, *case))
         alt = "; ".join(" ".join(f"{x:.2f}" for x in row) for row in best.T)
-        figure = svg.of_figure(grid_figure(*case, self.step.value), f"Best objectives: {alt}")
+        figure = embedded(grid_figure(*case, self.step.value), f"Best objectives: {alt}")
         return (
             self._verdict(left, greedy, highest - objective, list(exact) == list(greedy))
             + self._ranks(places(exact, *case), places(greedy, *case), greedy_steps(*case))

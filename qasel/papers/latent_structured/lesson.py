@@ -1,6 +1,5 @@
-"""Helpers of notebook 02: rankings rank by rank, the searches compared, the hinge drawn."""
+"""Helpers of notebook 02: rankings rank by rank, the searches compared."""
 
-import itertools
 from collections.abc import Iterable, Sequence
 
 import numpy as np
@@ -9,9 +8,7 @@ import seaborn as sns
 
 from qasel.figures import style
 from qasel.figures.style import HouseFigure, house_style, new_figure
-from qasel.papers.latent_structured.learners import Lists
 from qasel.training.loss_augmented import (
-    ap_loss_of,
     grid,
     harmonic,
     most_violating,
@@ -41,39 +38,19 @@ def places(
 
 def greedy_steps(scores: Sequence[float], labels: Sequence[int], C: float) -> pd.DataFrame:
     """Return what the paper's greedy search compares at each rank, from the last one up."""
-    order, count = stacks(np.array(scores, float), np.array(labels, bool))
-    names, right, wrong = names_of(labels), list(order[:count]), list(order[count:])
-    below, rows = 0.0, []
+    ranking, _ = most_violating(scores, labels, C=C, method="greedy")
+    names, below, rows = names_of(labels), 0.0, []
     for j in range(len(scores), 0, -1):
+        left, taken = ranking[:j], ranking[j - 1]
         worth = [
-            scores[right[-1]] / j if right else np.nan,
-            scores[wrong[-1]] / j + C * below / max(count, 1) if wrong else np.nan,
+            min((scores[i] for i in left if labels[i] == kind), default=np.nan) / j
+            for kind in (1, 0)
         ]
-        positive = bool(right) and (not wrong or worth[0] <= worth[1])
-        taken = (right if positive else wrong).pop()
-        below += positive / j
+        worth[1] += C * below / max(sum(labels), 1)
         rows.append((j, *worth, names[taken]))
+        below += labels[taken] / j
     columns = ["rank", "lowest right one is worth", "lowest wrong one is worth", "taken"]
     return pd.DataFrame(rows, columns=columns).set_index("rank")
-
-
-def misses(lists: Lists, weights: np.ndarray, C: float) -> dict[str, float]:
-    """Compare the greedy search with the exact one, on lists under a linear model.
-
-    `missed` is the share of lists on which greedy has the lower objective, `gap` the mean
-    difference on these divided by C; `greedy loss` and `exact loss` are the mean 1 − AP found.
-    """
-    rows = []
-    for s, y in zip(
-        lists.scores(weights), np.split(lists.positive, lists.first[1:-1]), strict=True
-    ):
-        exact, highest = most_violating(s, y, C=C)
-        greedy, objective = most_violating(s, y, C=C, method="greedy")
-        missed = highest - objective > 1e-9 * max(1.0, abs(highest))
-        gap = (highest - objective) / C if missed else np.nan
-        rows.append((missed, gap, ap_loss_of(greedy, y), ap_loss_of(exact, y)))
-    frame = pd.DataFrame(rows, columns=["missed", "gap", "greedy loss", "exact loss"])
-    return {"lists": len(lists), **frame.mean().fillna(0.0)}
 
 
 @house_style
@@ -111,36 +88,4 @@ def grid_figure(
     axes.set(xlabel="right candidates placed (score)", ylabel="wrong candidates placed (score)")
     axes.tick_params(axis="y", rotation=0)
     figure.legend(loc="outside lower center", ncols=1)
-    return figure
-
-
-@house_style
-def hinge_figure(features: Sequence[float], labels: Sequence[int], at: float) -> HouseFigure:
-    """Plot the structured hinge (C = 1) of a list with one feature against its weight w.
-
-    On the left are a line per ranking and the two maxima of equation 4; on the right their
-    difference, and the convex bound on it that CCCP minimises from the weight `at`.
-    """
-    y, v = np.asarray(labels) == 1, harmonic(len(labels))
-    rankings = np.array(list(itertools.permutations(range(len(y)))))
-    slopes = np.asarray(features, float)[rankings] @ v
-    losses = np.array([ap_loss_of(ranking, y) for ranking in rankings])
-    weights = np.linspace(-2.0, 4.0, 601)
-    lines = losses[:, None] + slopes[:, None] * weights
-    right = losses == 0
-    violating, correct = lines.max(0), lines[right].max(0)
-    bound = violating - weights * (slopes[right].max() if at > 0 else slopes[right].min())
-    figure = new_figure(10, 4.2)
-    left, other = figure.subplots(1, 2)
-    left.plot(weights, lines.T, color=style.GREY, linewidth=0.6, alpha=0.5)
-    left.plot(weights, violating, color=style.BLUE, linewidth=3, label="most violating")
-    left.plot(weights, correct, color=style.GREEN, linewidth=3, label="best correct")
-    left.set(title="a line per ranking", ylabel=r"$\Delta(r) + w\,\Psi(r)$")
-    other.plot(weights, violating - correct, color=style.INK, linewidth=3, label="the hinge")
-    other.plot(weights, bound, "--", color=style.VERMILLION, label=f"CCCP's bound at w = {at:g}")
-    other.plot([at], np.interp([at], weights, bound), "o", color=style.VERMILLION, markersize=7)
-    other.set(title="the difference of the two", ylim=(0.0, 1.1 * (violating - correct).max()))
-    for axes, place in ((left, "upper left"), (other, "lower right")):
-        axes.set_xlabel("weight w of the one feature")
-        axes.legend(loc=place, fontsize=10)
     return figure

@@ -159,8 +159,6 @@ class StructuredRecipe(Recipe):
             raise QaselError(f"setting corpus: the articles of {name} serve ESA; {error}") from None
 
 
-BATCH = 5  # questions per batch of the CNN: nearly the 50 pairs of Severyn and Moschitti (2015)
-
 QUICK = {"epochs": 20, "costs": (1.0, 100.0), "filters": 50, "hidden": 50, "cnn_epochs": 10}
 """Small enough for a walkthrough, never for tables."""
 
@@ -183,7 +181,8 @@ def recipe(
     if variant != CNN and (dataset == "trecqa" or variant.split(" ")[0] == "SVM"):
         settings["cut"] = 10
     if variant == CNN or variant.endswith(ON_CNN):
-        settings |= {"batch": BATCH, "vectors": vectors or usual_vectors(dataset)}
+        # Five questions have nearly the 50 pairs of Severyn and Moschitti (2015).
+        settings |= {"batch": 5, "vectors": vectors or usual_vectors(dataset)}
     elif dataset in ("wikiqa", "trecqa"):
         settings["corpus"] = "wikiqa"  # its lists are articles, unlike TREC-QA's
     if scale == "quick":

@@ -3,10 +3,6 @@
 `runs` is a frame of `read_runs`, by default that of the ledger.
 """
 
-from collections.abc import Callable
-from functools import partial
-
-import numpy as np
 import pandas as pd
 
 from qasel.figures.charts import curves
@@ -14,9 +10,8 @@ from qasel.figures.style import HouseFigure
 from qasel.locations import DATA
 from qasel.papers.latent_structured import ROOM
 from qasel.papers.latent_structured.recipes import IN_FOLDS, ON_CNN
-from qasel.papers.report import drawn, table_figure
-from qasel.results.claims import claims as judged_claims
-from qasel.results.runs import histories, read_runs, shown
+from qasel.papers.report import table_figure
+from qasel.results.runs import histories, shown
 
 MISSES = DATA / "greedy-misses.csv"
 """How often the greedy search misses on real lists, written by `tools/greedy_misses.py`."""
@@ -28,30 +23,6 @@ SEARCHES = tuple(
 """(Learner with the exact search, the same with the greedy search, data set)."""
 
 
-claims = partial(judged_claims, ROOM)
-"""The paper's conclusions (`claims.csv`), one row per comparison; columns as in `judged`."""
-
-
-def figure_1(runs: pd.DataFrame | None = None) -> str:
-    """Say in how many epochs each perceptron has the highest dev MAP."""
-    systems = _perceptrons(runs)
-    if not systems:
-        return "Not run for all three perceptrons yet."
-    table = pd.DataFrame({name: np.mean(curves, axis=0) for name, curves in systems.items()})
-    top = table.idxmax(axis=1).value_counts()
-    parts = ", ".join(f"{name} in {top.get(name, 0)}" for name in table)
-    ends = ", ".join(f"{name} {value:.3f}" for name, value in table[54:].mean().items())
-    return (
-        f"Highest mean dev MAP, of {len(table)} epochs: {parts}. From epoch 55 on, on "
-        f"average: {ends}."
-    )
-
-
-def _perceptrons(runs: pd.DataFrame | None) -> dict[str, list[list[float]]]:
-    """Return dev MAP on WikiQA after each epoch of the perceptrons; empty unless all were run."""
-    return histories(shown(ROOM, "wikiqa", *PERCEPTRONS, runs=runs), "dev_map")
-
-
 TABLES = {
     "table-1": "Table 1: similarity features, paper against ours",
     "table-2": "Table 2: CNN vectors, paper against ours",
@@ -61,13 +32,9 @@ TABLES = {
 PERCEPTRONS = ("LSP", "LSP-AP", "LSP-AP*")
 
 
-def figures(
-    runs: pd.DataFrame | None = None, note: Callable[[str], None] = print
-) -> dict[str, HouseFigure]:
-    """Return every figure by name; `note` gets a line about each one that has no runs."""
-    runs = read_runs([ROOM]) if runs is None else runs
-    found = {name: table(runs, name) for name in TABLES}
-    return drawn(ROOM, found | {"figure-1": dev_map(runs)}, note)
+def figures(runs: pd.DataFrame) -> dict[str, HouseFigure | None]:
+    """Return every figure by name; None for one without runs."""
+    return {**{name: table(runs, name) for name in TABLES}, "figure-1": dev_map(runs)}
 
 
 def table(runs: pd.DataFrame | None, name: str) -> HouseFigure | None:
@@ -82,6 +49,6 @@ def table(runs: pd.DataFrame | None, name: str) -> HouseFigure | None:
 
 def dev_map(runs: pd.DataFrame | None = None) -> HouseFigure | None:
     """Draw figure 1: MAP on WikiQA's dev split after each epoch of the perceptrons."""
-    systems = _perceptrons(runs)
+    systems = histories(shown(ROOM, "wikiqa", *PERCEPTRONS, runs=runs), "dev_map")
     title = "Figure 1: the perceptrons, epoch by epoch"
     return curves({"WikiQA": systems}, "dev MAP", title=title, peak=True) if systems else None

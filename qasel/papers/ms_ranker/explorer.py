@@ -11,8 +11,16 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from qasel.datasets.base import Question, Split
-from qasel.figures.style import BLUE, GREEN, GREY, PALE, VERMILLION, HouseFigure, house_style
-from qasel.widgets import svg
+from qasel.figures.style import (
+    BLUE,
+    GREEN,
+    GREY,
+    PALE,
+    VERMILLION,
+    HouseFigure,
+    embedded,
+    house_style,
+)
 from qasel.widgets.base import MARKS, QuestionExplorer, bar, cut, escape, number, table
 
 TINTS = {1: "#BFE6DA", 0: "#F7D6BF", None: "#D3EAF7"}
@@ -167,7 +175,7 @@ def _drawing(
             left += share
 
     _curve(axes["curve"], so_far, other, on)
-    return svg.of_figure(figure, alternative)
+    return embedded(figure, alternative)
 
 
 def _two_bars(axes: Axes, title: str) -> None:

@@ -1,7 +1,6 @@
 """Helpers of notebook 03: linked answers, walks step by step, attention, policy gradients."""
 
 from collections.abc import Iterable
-from functools import partial
 from itertools import permutations, product
 
 import numpy as np
@@ -11,13 +10,9 @@ from torch import Tensor
 
 from qasel.datasets.base import Question, Split
 from qasel.errors import QaselError
-from qasel.papers import lesson as shared
 from qasel.papers.ms_ranker.model import WordReader, prefix_precisions, rewards
 from qasel.papers.ms_ranker.ranker import MSRanker, PreRanking
-from qasel.papers.ms_ranker.recipes import PAPER
 from qasel.text import content_words, tokenize
-
-chosen_recipes = partial(shared.chosen_recipes, PAPER)
 
 
 def _answers(question: Question) -> tuple[list[set[str]], list[set[str]]]:

@@ -4,7 +4,7 @@ import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 import torch
@@ -77,9 +77,10 @@ class PreRanking(NeuralRanker):
 
     def schedule(self) -> Schedule:
         """A fixed number of epochs."""
-        r = self.recipe
-        how: dict[str, Any] = {"keep": r.keep, "precision": r.precision}
-        return Schedule(r.pre_epochs, r.pre_epochs, r.batch, r.seed, r.pre_decay, **how)
+        epochs = self.recipe.pre_epochs
+        return replace(
+            super().schedule(), epochs=epochs, patience=epochs, decay=self.recipe.pre_decay
+        )
 
 
 class MSRanker(NeuralRanker):
@@ -203,12 +204,6 @@ class MSRanker(NeuralRanker):
     def parameter_count(self) -> int:
         """Number of parameters of the agent and of the pre-ranker that sorts for it."""
         return super().parameter_count + (self.first.parameter_count if self.first else 0)
-
-    def schedule(self) -> Schedule:
-        """Early stopping on dev MAP."""
-        r = self.recipe
-        how: dict[str, Any] = {"keep": r.keep, "precision": r.precision}
-        return Schedule(r.epochs, r.patience, r.batch, r.seed, r.decay, **how)
 
     def save(self, folder: Path) -> None:
         """Write both networks, the agent last."""

@@ -65,8 +65,6 @@ VARIANTS = (
     *(name + WITH_AGENT for name in ENCODERS),
     *FROZEN,  # the open row is last, so that its error stops no other row
 )
-BEST: Keep = "best"
-"""The pre-ranker keeps its best epoch on dev, alone and as a first stage."""
 ALONE = (PRE_RANKER, *ENCODERS)
 """Rows that are the pre-ranker alone."""
 
@@ -141,11 +139,13 @@ class MSRankerRecipe(Recipe):
 
     @property
     def before(self) -> "MSRankerRecipe":
-        """The recipe of the pre-ranker, shared by all agents that start from it."""
+        """The recipe of the pre-ranker, which keeps its best epoch, shared by all its agents."""
         row = self.variant.removesuffix(WITH_AGENT)
         tuned = self.encoder and not self.frozen
         variant = row if tuned and row in ENCODERS else PRE_RANKER
-        return self.with_defaults(*ABLATIONS.values(), *OF_AGENT).change(variant=variant, keep=BEST)
+        return self.with_defaults(*ABLATIONS.values(), *OF_AGENT).change(
+            variant=variant, keep="best"
+        )
 
 
 QUICK = {

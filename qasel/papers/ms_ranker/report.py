@@ -3,8 +3,7 @@
 `runs` is a frame of `read_runs`, by default that of the ledger.
 """
 
-from collections.abc import Callable, Mapping
-from functools import partial
+from collections.abc import Mapping
 
 import pandas as pd
 import seaborn
@@ -21,44 +20,9 @@ from qasel.papers.ms_ranker.recipes import (
     MSRankerRecipe,
     recipe,
 )
-from qasel.papers.report import OUT, OWN, SHARED, WORDS, drawn, table_figure
+from qasel.papers.report import OUT, OWN, SHARED, WORDS, table_figure
 from qasel.rankers import History
-from qasel.results import Room
-from qasel.results.claims import claims as judged_claims
-from qasel.results.compare import Significance, between, significance
-from qasel.results.runs import DATASETS, histories, read_runs, shown
-
-claims = partial(judged_claims, ROOM)
-"""The paper's conclusions (`claims.csv`), one row per comparison; columns as in `judged`.
-
-Two kinds of row have no number in the paper: those of the pre-ranker, and those of MiniLM and
-MPNet, which stand in for BERT.
-"""
-
-
-def comparisons(yardsticks: Room, runs: pd.DataFrame | None = None) -> list[Significance | None]:
-    """Test the pairs of systems in the notebook on test MAP; None for pairs without a common seed.
-
-    On WikiQA and SemEval: MS-Ranker against its pre-ranker, against its training by cross entropy,
-    and against file order (a run of the yardsticks). On WikiQA: frozen MiniLM's vectors against
-    GloVe's, and fine-tuned MiniLM against frozen MiniLM.
-    """
-
-    def lines(dataset: str, variant: str, room: Room = ROOM) -> dict[str, pd.DataFrame]:
-        return shown(room, dataset, variant, runs=runs)
-
-    found = []
-    for dataset in ("wikiqa", "semeval-cqa"):
-        found += [
-            significance(ROOM, dataset, "map", MAIN, other, runs)
-            for other in (PRE_RANKER, "w/o Rewards")
-        ]
-        order = lines(dataset, "given order", yardsticks)
-        found.append(between(lines(dataset, MAIN) | order))
-    frozen = f"{MAIN} + MiniLM (frozen)"
-    for first, second in ((frozen, MAIN), ("MiniLM", frozen)):
-        found.append(between(lines("wikiqa", first) | lines("wikiqa", second)))
-    return found
+from qasel.results.runs import DATASETS, histories, shown
 
 
 def agent(recipe: MSRankerRecipe) -> Diagram:
@@ -105,13 +69,10 @@ TABLES = {
 }
 
 
-def figures(
-    runs: pd.DataFrame | None = None, note: Callable[[str], None] = print
-) -> dict[str, HouseFigure]:
-    """Return every figure by name; `note` gets a line about each one that has no runs."""
-    runs = read_runs([ROOM]) if runs is None else runs
-    found = {"agent": architecture()} | {name: table(runs, name) for name in TABLES}
-    return drawn(ROOM, found | {"training": training(runs)}, note)
+def figures(runs: pd.DataFrame) -> dict[str, HouseFigure | None]:
+    """Return every figure by name; None for one without runs."""
+    tables = {name: table(runs, name) for name in TABLES}
+    return {"agent": architecture(), **tables, "training": training(runs)}
 
 
 def architecture(dataset: str = "wikiqa") -> HouseFigure:

@@ -14,12 +14,11 @@ from torch import Tensor
 
 from qasel.datasets.base import Candidate, Question, Split
 from qasel.errors import QaselError
-from qasel.figures.style import BLUE, INK, VERMILLION, house_style, new_figure
+from qasel.figures.style import BLUE, INK, VERMILLION, embedded, house_style, new_figure
 from qasel.papers.question_relevancy.model import Pairs
 from qasel.papers.question_relevancy.ranker import RelevancyRanker, sides_of
 from qasel.rankers import FileOrder
 from qasel.text.features.distances import WORDS, is_tfidf
-from qasel.widgets import svg
 from qasel.widgets.base import CandidateExplorer, cut, escape, number, short, table, words
 from qasel.widgets.ranking import rankings
 
@@ -133,7 +132,7 @@ class DistanceExplorer(CandidateExplorer):
             axes.spines["left"].set_visible(False)
             axes.set(xlabel="part in the log odds", xlim=(-widest, widest))
             axes.set_title(system.replace(", ", ",\n"), fontsize=11)
-        return svg.of_figure(figure, f"distances of this pair: {', '.join(names)}")
+        return embedded(figure, f"distances of this pair: {', '.join(names)}")
 
 
 CAPTION = (

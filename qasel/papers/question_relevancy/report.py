@@ -3,8 +3,7 @@
 `runs` is a frame of `read_runs`, by default that of the ledger.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from collections.abc import Mapping, Sequence
 
 import pandas as pd
 import seaborn
@@ -12,81 +11,11 @@ import seaborn
 from qasel.figures.diagrams import Arrow, Box, Diagram, diagrams
 from qasel.figures.style import HouseFigure, colour, house_style, new_figure
 from qasel.papers.question_relevancy import ROOM
-from qasel.papers.question_relevancy.recipes import (
-    AUXILIARY,
-    LATER_TEST,
-    MAIN,
-    MTL,
-    OURS,
-    SIM,
-    STL,
-    TASKS,
-    WITHOUT,
-    recipe,
-)
-from qasel.papers.report import OUT, OWN, SHARED, WORDS, drawn, table_figure
-from qasel.results.claims import claims as judged_claims
-from qasel.results.compare import Claim, Significance, between, judged
-from qasel.results.runs import read_runs, shown, varied
-from qasel.results.tables import published
-from qasel.text.features.distances import NAMES
+from qasel.papers.question_relevancy.recipes import MAIN, STL, WITHOUT, recipe
+from qasel.papers.report import OUT, OWN, SHARED, WORDS, table_figure
+from qasel.results.runs import varied
 
 DATASET = "semeval-cqa"
-ORDER = "IR baseline"
-TESTS = {"test": "2016", LATER_TEST: "2017"}
-STARS = {"": "", "one star in the paper": "*", "two stars in the paper": "**"}
-COMPARISONS = (
-    *((f"{MTL} ({name})", STL) for name in AUXILIARY),
-    *((f"MTL{SIM} ({name})", f"STL{SIM}") for name in TASKS),
-    (STL, f"STL{SIM}"),
-)
-"""Pairs of systems: multi-task against single-task, and the small network against the large."""
-
-
-def _claim(text: str, first: str, second: str, split: str = "test") -> Claim:
-    """Return a comparison by MAP on a test split, spelled as in `published.csv`."""
-    return Claim(text, first, second, DATASET, "MAP" if split == "test" else f"{split} MAP")
-
-
-def claims(runs: pd.DataFrame | None = None) -> pd.DataFrame:
-    """Judge `COMPARISONS` on both test splits; the paper's differences carry its stars."""
-    asked = [_claim(year, *pair, split) for pair in COMPARISONS for split, year in TESTS.items()]
-    known = published(ROOM).query("table == 'table-1'").set_index(["row", "metric"])["note"]
-    frame = judged(ROOM, asked, runs).rename(columns={"claim": "test"})
-    stars = [STARS[known[claim.first, claim.metric]] for claim in asked]
-    return frame.assign(paper=frame["paper"] + stars).drop(columns=["data", "measure"])
-
-
-def left_out(runs: pd.DataFrame | None = None) -> pd.DataFrame:
-    """Judge table 3: all distances against all but one, on the test split of 2016."""
-    return judged(ROOM, [_claim(name, MAIN, f"{MAIN}{WITHOUT}{name}") for name in NAMES], runs)
-
-
-held = partial(judged_claims, ROOM)
-"""The paper's conclusions (`claims.csv`), one row per comparison; columns as in `judged`."""
-
-
-def against_search(runs: pd.DataFrame | None = None) -> pd.DataFrame:
-    """Return test MAP less that of the search engine's order, one row per test split and system.
-
-    The 95 % interval is over questions and, if there are two or more, over seeds.
-    """
-    lines = []
-    for split, year in TESTS.items():
-        for name in (STL, MAIN, *OURS):
-            if test := _against_order(name, split, runs):
-                ours = test.estimate
-                cells = [*(f"{mean:.3f}" for mean in test.means), f"{ours.difference:+.3f}"]
-                ends = f"{ours.low:+.3f} to {ours.high:+.3f}"
-                lines.append([year, name, *cells, ends, ours.seeds])
-    columns = "test", "system", "MAP", "search engine", "difference", "95 % interval", "seeds"
-    return pd.DataFrame(lines, columns=columns)
-
-
-def _against_order(name: str, split: str, runs: pd.DataFrame | None) -> Significance | None:
-    """Compare a system with the search engine's order, whose runs have no word vectors."""
-    learnt, order = (shown(ROOM, DATASET, n, runs=runs, split=split) for n in (name, ORDER))
-    return between(learnt | order)
 
 
 def architecture() -> HouseFigure:
@@ -125,14 +54,14 @@ HYPERPARAMETERS |= {name: name for name in ("momentum", "dropout")}
 """Settings of figure 2 of the text, except the number of epochs."""
 
 
-def figures(
-    runs: pd.DataFrame | None = None, note: Callable[[str], None] = print
-) -> dict[str, HouseFigure]:
-    """Return every figure by name; `note` gets a line about each one that has no runs."""
-    runs = read_runs([ROOM]) if runs is None else runs
-    found = {"network": architecture()} | {name: table(runs, name) for name in TABLES}
-    found |= {"learning-curve": learning_curve(runs), "hyperparameters": hyperparameters(runs)}
-    return drawn(ROOM, found, note)
+def figures(runs: pd.DataFrame) -> dict[str, HouseFigure | None]:
+    """Return every figure by name; None for one without runs."""
+    return {
+        "network": architecture(),
+        **{name: table(runs, name) for name in TABLES},
+        "learning-curve": learning_curve(runs),
+        "hyperparameters": hyperparameters(runs),
+    }
 
 
 def table(runs: pd.DataFrame | None, name: str) -> HouseFigure | None:

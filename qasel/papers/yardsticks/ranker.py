@@ -24,7 +24,7 @@ from qasel.text.encoders import Encoder
 from qasel.training import neural
 from qasel.training.batching import Batch
 from qasel.training.losses import Scheme, joint_loss
-from qasel.training.trainer import OnEpoch, Schedule, TrainingData
+from qasel.training.trainer import OnEpoch, TrainingData
 
 LORA_RANK = 8
 """Rank of the weight updates that LoRA learns; they are scaled by 2 (`lora_alpha / r`)."""
@@ -208,6 +208,7 @@ class CrossEncoderRanker(neural.NeuralRanker):
         super().prepare(*splits)
         if self.probe:
             self.network.heads.load_state_dict(self.probe.network.heads.state_dict())
+            self.probe = None  # frees its encoder
 
     def training_data(self, split: Split) -> TrainingData:
         """The lists of a split, the longest ones cut (see `cut_lists`)."""
@@ -237,12 +238,6 @@ class CrossEncoderRanker(neural.NeuralRanker):
     def scores(self, batch: Batch) -> Tensor:
         """Scores of the head that ranks."""
         return self.network(batch)[self.recipe.scheme.ranks]
-
-    def schedule(self) -> Schedule:
-        """A fixed number of epochs, after which `recipe.keep` says which weights are kept."""
-        r = self.recipe
-        how: dict[str, Any] = {"warmup": r.warmup, "keep": r.keep, "precision": r.precision}
-        return Schedule(r.epochs, r.epochs, r.batch, r.seed, **how)
 
 
 class Classifier(nn.Module):

@@ -164,9 +164,6 @@ class CrossEncoderRecipe(Recipe):
         return self.pooling == "mean"
 
 
-_LISTS = {"pairs": "all", "margin": 0.8, "weights": (2.0, 1.0, 1.0)}
-"""Paper 1's settings on WikiQA, used for all data sets but TREC-QA."""
-
 QUICK = {"epochs": 1, "learning_rate": 3e-4, "longest": 64, "cut": 5, "batch": 3}
 """Small enough for a walkthrough, never for tables (docs/notes/yardsticks.md)."""
 
@@ -194,8 +191,8 @@ def recipe(
     if variant in SCHEMES:
         kind = CrossEncoderRecipe
         settings["encoder"] = vectors or STANDIN
-        if dataset != "trecqa":
-            settings |= _LISTS
+        if dataset != "trecqa":  # paper 1's settings on WikiQA
+            settings |= {"pairs": "all", "margin": 0.8, "weights": (2.0, 1.0, 1.0)}
         if scale == "quick":
             settings |= QUICK
     return kind(variant=variant, dataset=dataset, scale=scale, seed=seed, **settings)

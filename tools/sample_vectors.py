@@ -7,34 +7,17 @@ most frequent English words are added, so that questions typed by a reader have 
 """
 
 import numpy as np
-from sklearn.linear_model import Ridge
 
 from qasel.datasets import load_dataset
 from qasel.locations import DATA
-from qasel.text import Vectors, load_vectors, tokenize
+from qasel.text import load_vectors, tokenize
 
 FREQUENT = 4000
-PENALTY = 100.0
-
-
-def completed(vectors: Vectors, other: Vectors) -> Vectors:
-    """Extend `vectors` by the words that only `other` has, mapped by a ridge regression.
-
-    The regression is fitted on the words that both have.
-    """
-    shared = [word for word in vectors.rows if word in other]
-    new = [word for word in other.rows if word == word.lower() and word not in vectors]
-    ridge = Ridge(PENALTY).fit(other.of(shared), vectors.of(shared))
-    filled = ridge.predict(other.of(new)).astype(np.float32)
-    # A regression shrinks its predictions: scale them to the mean length of the others.
-    size = np.linalg.norm(vectors.of(shared), axis=1).mean()
-    filled *= size / np.linalg.norm(filled, axis=1, keepdims=True).clip(1e-6)
-    return vectors.extended(Vectors(other.name, {word: i for i, word in enumerate(new)}, filled))
 
 
 def main() -> None:
     """Write data/sample/vectors.npz."""
-    vectors = completed(load_vectors("glove.6B.100d"), load_vectors("explosion-md.300d"))
+    vectors = load_vectors("glove.6B.100d+explosion-md.300d")
     sets = [load_dataset("sample", protocol) for protocol in ("all", "related")]
     splits = [split for data in sets for split in data.splits.values()]
     texts = [q.text for split in splits for q in split]

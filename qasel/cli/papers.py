@@ -81,7 +81,7 @@ def sweep(
     ] = None,
     set_: Settings = None,
     workers: Annotated[
-        int, typer.Option(min=0, help="Processes here; default: one a core or GPU.")
+        int, typer.Option(min=0, help="Processes here; default: one per core or GPU.")
     ] = 0,
     scheduler: Annotated[
         str, typer.Option(help="A dask scheduler, tcp://…, whose workers run it instead.")

@@ -25,7 +25,7 @@ def rank(
 
     place = resolve_device(device)
     if not model_dir.is_dir():
-        raise QaselError(f"{model_dir}: no such folder; `qasel run` writes one a run")
+        raise QaselError(f"{model_dir}: no such folder; `qasel run` writes one per run")
     try:
         recipe = read_recipe(model_dir)
         name, vectors = recipe["paper"], recipe["vectors"]

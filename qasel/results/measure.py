@@ -22,7 +22,7 @@ from qasel.rankers import Ranker
 from qasel.results.ledger import Row, code_revision, place_of, versions
 from qasel.text import Vectors, load_vectors, tokenize
 from qasel.text.encoders import own_fingerprint
-from qasel.text.vectors import CONTEXTS, KNOWN, completed
+from qasel.text.vectors import CONTEXTS, KNOWN, completed, parts_of
 from qasel.training import Recipe, describe_device
 from qasel.training.recipe import write_card
 from qasel.training.trainer import forget
@@ -136,7 +136,7 @@ def by_name(recipe: Recipe) -> bool:
     return (
         recipe.dataset in COLLECTIONS
         and not own_fingerprint(encoder)
-        and (not recipe.vectors or recipe.vectors.removesuffix(CONTEXTS) in KNOWN)
+        and (not recipe.vectors or {*parts_of(recipe.vectors)} <= {*KNOWN})
         and (not corpus or corpus in COLLECTIONS)
     )
 

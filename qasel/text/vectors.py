@@ -6,12 +6,13 @@ import os
 import zipfile
 import zlib
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO
 
 import numpy as np
 from scipy.sparse import coo_array
+from sklearn.linear_model import Ridge
 
 from qasel.datasets.registry import unknown
 from qasel.errors import QaselError
@@ -29,6 +30,8 @@ KNOWN = (
 
 CONTEXTS = "+contexts"
 """Suffix of a name: words that the set lacks get vectors too, learnt from the training texts."""
+PENALTY = 100.0
+"""Of the ridge regression that maps one set of vectors to another."""
 
 
 @dataclass(frozen=True)
@@ -71,6 +74,11 @@ class Vectors:
         words = list(words)
         return sum(word in self.rows for word in words) / max(len(words), 1)
 
+    def only(self, words: Iterable[str]) -> "Vectors":
+        """These vectors, for some words only."""
+        kept = [word for word in dict.fromkeys(words) if word in self.rows]
+        return Vectors(self.name, {word: i for i, word in enumerate(kept)}, self.of(kept))
+
     def extended(self, more: "Vectors") -> "Vectors":
         """These vectors, followed by those of `more` for words that have none here.
 
@@ -96,11 +104,15 @@ def load_vectors(
 ) -> Vectors:
     """Load vectors by name (`sample`, `glove.6B.100d`, …) or from a file.
 
-    With `words`, only theirs are kept, which saves time and memory. A suffix `CONTEXTS` is ignored
-    here: a run adds the missing words by `completed`. Raises `QaselError` for an unknown name, a
-    set that is not there or has none of `words`, or a malformed file (with the line).
+    `glove.6B.100d+explosion-md.300d` adds to the first set the words that only the second has (see
+    `joined`). With `words`, only theirs are kept, which saves time and memory. A suffix `CONTEXTS`
+    is ignored here: a run adds the missing words by `completed`. Raises `QaselError` for an unknown
+    name, a set that is not there or has none of `words`, or a malformed file (with the line).
     """
     name = os.fspath(name).removesuffix(CONTEXTS)
+    if len(names := parts_of(name)) > 1:
+        both = _both(*((part, find_vectors(part, data_dir)) for part in names))
+        return both if words is None else both.only(words)
     path = find_vectors(name, data_dir)
     if words is None:
         return _read(name, path, None)
@@ -113,6 +125,11 @@ def load_vectors(
             "take a set of the same language, its words in lower case"
         )
     return found
+
+
+@functools.lru_cache(maxsize=1)
+def _both(first: tuple[str, Path], second: tuple[str, Path]) -> Vectors:
+    return joined(_read(*first, None), _read(*second, None))
 
 
 @functools.lru_cache(maxsize=1)
@@ -130,6 +147,13 @@ def _read(name: str, path: Path, keep: frozenset[str] | None) -> Vectors:
         return _read_text(name, str(path), file, keep)
 
 
+def parts_of(name: str) -> list[str]:
+    """The set that a name begins with, and a second one after a `+`, unless that is a file's."""
+    name = name.removesuffix(CONTEXTS)
+    parts = name.split("+")
+    return parts if len(parts) == 2 and {*parts} <= {*KNOWN} else [name]
+
+
 def full_vectors_name(name: str) -> str:
     """The name of a set of vectors unchanged, or the absolute path of a user's own file."""
     file = name.removesuffix(CONTEXTS)
@@ -145,7 +169,9 @@ def find_vectors(name: str, data_dir: FilePath | None = None) -> Path:
 
     Raises `QaselError` for an unknown name or a set that is not there.
     """
-    name = name.removesuffix(CONTEXTS)
+    name, *others = parts_of(name)
+    for other in others:
+        find_vectors(other, data_dir)
     if name == "sample":
         return DATA / "sample" / "vectors.npz"
     if _is_own(Path(name)):
@@ -250,6 +276,23 @@ def _read_text(name: str, where: str, file: IO[bytes], keep: frozenset[str] | No
         raise QaselError(f"{where}: the file is empty")
     matrix = np.stack(values) if values else np.zeros((0, size), dtype=np.float32)
     return Vectors(name, rows, matrix)
+
+
+def joined(vectors: Vectors, other: Vectors) -> Vectors:
+    """`vectors`, followed by the lower-case words that only `other` has.
+
+    Their vectors are mapped by a ridge regression, fitted on the words that both have. It shrinks
+    what it predicts, so the new ones are scaled to the mean length of the others.
+    """
+    shared = [word for word in vectors.rows if word in other]
+    new = [word for word in other.rows if word == word.lower() and word not in vectors]
+    given = vectors.of(shared)
+    mapped = Ridge(PENALTY).fit(other.of(shared), given).predict(other.of(new))
+    length = np.linalg.norm(given, axis=1).mean()
+    mapped *= length / np.linalg.norm(mapped, axis=1, keepdims=True).clip(1e-6)
+    rows = {word: i for i, word in enumerate(new)}
+    added = vectors.extended(Vectors(other.name, rows, mapped.astype(np.float32)))
+    return replace(added, name=f"{vectors.name}+{other.name}")
 
 
 WINDOW = 5

@@ -133,7 +133,7 @@ class QuestionExplorer(Explorer):
         lines = [line.strip() for line in self.lines.value.splitlines()]
         lines = [line for line in lines if line.lstrip("+").strip()]
         if not text or not lines:
-            raise QaselError("Type a question, and paste its candidates, one a line.")
+            raise QaselError("Type a question, and paste its candidates, one per line.")
         known = any(line.startswith("+") for line in lines)
         candidates = []
         for place, line in enumerate(lines):

@@ -59,7 +59,8 @@ def test_a_row_of_the_sample_comes_out_the_same(tmp_path, capsys):
         assert capsys.readouterr().out.endswith("BM25, sample (answered), seed 0: same\n")
 
 
-def test_a_finished_run_is_neither_read_nor_removed(tmp_path, capsys):
+def test_a_finished_run_is_neither_read_nor_removed(tmp_path, capsys, monkeypatch):
+    monkeypatch.setenv("QASEL_RESULTS", str(tmp_path / "ledger"))
     out = str(tmp_path)
     assert main(["run", "yardsticks", "--variant", "BM25", "--device", "cpu", "--out", out]) == 0
     before = sorted(tmp_path.rglob("*.json"))

@@ -53,7 +53,7 @@ def run(
     for recipe in [chosen.change(seed=n) for chosen in asked for n in parse_seeds(seeds)]:
         before = on_record([recipe])
         rows.append(measure(recipe, room.ranker, place, out, data_dir))
-        tqdm.write(described(room, rows[-1], out))
+        tqdm.write(outcome(room, rows[-1], out))
         if before and on_record([recipe]) != before:
             (old,) = before
             test = old.scores["test"]
@@ -104,7 +104,7 @@ def sweep(
     from qasel.results import sweep
     from qasel.results.ledger import on_record
     from qasel.results.measure import held
-    from qasel.results.runs import read_runs
+    from qasel.results.runs import described, read_runs
     from qasel.results.tables import by_settings
     from qasel.training.recipe import assigned, settings
 
@@ -123,7 +123,7 @@ def sweep(
     else:
         raise QaselError("name a YAML file of grids, or at least one --paper")
 
-    lines = {recipe: sweep.described(ROOMS[recipe.paper], recipe) for recipe in recipes}
+    lines = {recipe: described(ROOMS[recipe.paper], recipe.as_dict()) for recipe in recipes}
     todo = [recipe for recipe in recipes if not held(recipe, data_dir)]
     if dry_run:
         for recipe, line in lines.items():
@@ -132,7 +132,7 @@ def sweep(
         return 0
 
     def tell(row: "Row") -> None:
-        tqdm.write(described(ROOMS[row.recipe["paper"]], row, out))
+        tqdm.write(outcome(ROOMS[row.recipe["paper"]], row, out))
 
     failures = {}
     if todo:
@@ -153,14 +153,13 @@ def sweep(
     return 1 if failures else 0
 
 
-def described(room: "Room", row: "Row", out: Path) -> str:
+def outcome(room: "Room", row: "Row", out: Path) -> str:
     """What came of a run, in a line."""
-    from qasel.results.runs import changed
+    from qasel.results.runs import described
 
-    recipe, dev, test = row.recipe, row.scores["dev"], row.scores["test"]
+    dev, test = row.scores["dev"], row.scores["test"]
     parts = [
-        f"{recipe['variant']}  {recipe['dataset']} ({recipe['protocol']})  seed {recipe['seed']}",
-        changed(room, recipe),
+        described(room, row.recipe),
         f"epoch {row.best_epoch} of {len(row.history)}" if row.best_epoch else "",
         *(f"{name} {value:g}" for name, value in row.chosen.items()),
         f"dev MAP {dev['map']:.4f}  test MAP {test['map']:.4f} MRR {test['mrr']:.4f}",
@@ -284,8 +283,7 @@ def _not_compared(
     if systems:
         runs = runs[runs["variant"].isin(systems)]
     if data:
-        keys = runs["dataset"] + "/" + runs["protocol"]
-        runs = runs[runs["dataset"].isin(data) | keys.isin(data)]
+        runs = runs[runs["dataset"].isin(data) | runs["target"].isin(data)]
     if runs.empty:
         return []
     number = f"{len(runs)} run{'s' if len(runs) > 1 else ''}"

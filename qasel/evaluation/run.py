@@ -91,9 +91,6 @@ class Run:
         }
         return cls(rows, tag, labels)
 
-    def __len__(self) -> int:
-        return len(self.scores)
-
     def ranking(self, qid: str) -> list[str]:
         """Candidate ids of a question, best first; ties stay in the run's own order.
 

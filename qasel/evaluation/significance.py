@@ -6,6 +6,7 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from scipy import stats
 
 from qasel.errors import QaselError
@@ -59,7 +60,6 @@ def hierarchical_bootstrap(
     b: Values | Sequence[Values] | None = None,
     seed: int = 0,
     resamples: int = RESAMPLES,
-    confidence: float = 0.95,
 ) -> Estimate:
     """The mean of `a`, or of `a - b`, paired by question and by seed; both levels are resampled.
 
@@ -71,7 +71,7 @@ def hierarchical_bootstrap(
     weights, as three seeds have too few resamples of their own. Each is divided by an independent
     √(χ²/df) of its level, which gives it the tails of Student's t. From `ESTIMABLE` seeds on, only
     the part of the seeds' deviation that ε does not explain counts; with two, all of it does, which
-    is conservative. The interval is symmetric: p < 1 - `confidence` exactly if it excludes zero.
+    is conservative. The interval is symmetric: p < 0.05 exactly if it excludes zero.
 
     Raises `QaselError` if the sides differ in questions, for fewer than two questions, and for
     numbers of runs that do not pair.
@@ -87,7 +87,7 @@ def hierarchical_bootstrap(
         ]
     )
     # As in p, our own difference counts as one of the resamples.
-    half = float(np.quantile(np.append(deviations, np.inf), confidence, method="higher"))
+    half = float(np.quantile(np.append(deviations, np.inf), 0.95, method="higher"))
     reached = np.count_nonzero(deviations >= abs(mean) - 1e-12)
     p = float((reached + 1) / (resamples + 1))
     return Estimate(mean, mean - half, mean + half, p, values.shape[1], values.shape[0])
@@ -174,7 +174,7 @@ def randomisation_test(a: Values, b: Values, seed: int = 0, resamples: int = 9_9
     swaps are at most `resamples`; otherwise p is at least 1/(resamples + 1). The runs are taken as
     given: the result is about them, not about the systems.
     """
-    x, y = _aligned(("a", a), ("b", b))
+    (x,), (y,) = _paired(a=a, b=b)
     result = stats.permutation_test(
         (x, y),
         lambda x, y, axis: np.mean(x - y, axis=axis),
@@ -187,85 +187,61 @@ def randomisation_test(a: Values, b: Values, seed: int = 0, resamples: int = 9_9
     return Comparison(float((x - y).mean()), float(result.pvalue), len(x), "paired randomisation")
 
 
-def bootstrap_interval(
-    a: Values, b: Values | None = None, seed: int = 0, confidence: float = 0.95
-) -> tuple[float, float]:
+def bootstrap_interval(a: Values, b: Values | None = None, seed: int = 0) -> tuple[float, float]:
     """(low, high) of the mean of a run, or of the mean difference of two, over questions.
 
     Computed by `hierarchical_bootstrap`, which raises `QaselError` for the same reasons.
     """
-    found = hierarchical_bootstrap(a, b, seed=seed, confidence=confidence)
+    found = hierarchical_bootstrap(a, b, seed=seed)
     return found.low, found.high
 
 
 def holm(p: Sequence[float] | np.ndarray) -> np.ndarray:
     """p values adjusted by Holm's (1979) method, which controls the family-wise error rate."""
-    values = np.asarray(p, dtype=np.float64)
-    order = np.argsort(values)
-    stepped = values[order] * np.arange(len(values), 0, -1)
-    adjusted = np.empty_like(values)
-    adjusted[order] = np.minimum(np.maximum.accumulate(stepped), 1.0)
-    return adjusted
+    ordered = pd.Series(p, dtype=np.float64).sort_values()
+    stepped = ordered * np.arange(len(ordered), 0, -1)
+    return stepped.cummax().clip(upper=1.0).sort_index().to_numpy()
 
 
 def mean_interval(
-    values: Sequence[float] | np.ndarray, confidence: float = 0.95
+    values: Sequence[float] | np.ndarray,
 ) -> tuple[float, float | None, float | None]:
-    """(mean, standard deviation, half-width of the t interval) of a few values, one per seed.
+    """(mean, standard deviation, half-width of the 95 % t interval) of a few values, one per seed.
 
     The deviation has n − 1 in the denominator; for one value, it and the half-width are None.
     Raises `QaselError` for no values, or a value that is not finite.
     """
-    array = _array("values", values)
+    (array,) = _by_seed("values", values).to_numpy()
     mean = float(array.mean())
     if len(array) == 1:
         return mean, None, None
     deviation = float(array.std(ddof=1))
-    quantile = stats.t.ppf((1 + confidence) / 2, len(array) - 1)
+    quantile = stats.t.ppf(0.975, len(array) - 1)
     return mean, deviation, float(quantile * deviation / np.sqrt(len(array)))
-
-
-def _aligned(*systems: tuple[str, Any]) -> np.ndarray:
-    """Values `[systems, questions]`, aligned by question; each system is given with its name."""
-    (first, reference), *others = systems
-    by_question = isinstance(reference, Mapping)
-    for name, values in others:
-        if isinstance(values, Mapping) != by_question:
-            raise QaselError(f"{first} and {name}: give dicts by question for both, or arrays")
-        if by_question and (different := values.keys() ^ reference.keys()):
-            raise QaselError(f"only one of {first} and {name} has question {min(different)!r}")
-        if len(values) != len(reference):
-            counts = f"{first} has {len(reference)} questions, {name} {len(values)}"
-            raise QaselError(f"{counts}; compare systems on the same questions")
-    array = np.stack(
-        [
-            _array(name, [values[question] for question in reference] if by_question else values)
-            for name, values in systems
-        ]
-    )
-    if array.shape[1] < 2:
-        raise QaselError("one question is too few to compare systems; give two or more")
-    return array
 
 
 def _paired(**sides: Any) -> list[np.ndarray]:
     """Each side's values `[seeds, questions]`; a single run is repeated for the other's seeds."""
-    runs = {name: side if _several(side) else [side] for name, side in sides.items()}
-    rows = _aligned(*((name, run) for name, side in runs.items() for run in side))
-    counts = [len(side) for side in runs.values()]
+    tables = {name: _by_seed(name, side) for name, side in sides.items()}
+    (first, reference), *others = tables.items()
+    for name, table in others:
+        if different := {*table} ^ {*reference}:
+            question = min(different, key=str)
+            raise QaselError(f"only one of {first} and {name} has question {question!r}")
+    if len(reference.columns) < 2:
+        raise QaselError("one question is too few to compare systems; give two or more")
+    counts = [len(table) for table in tables.values()]
     if len({*counts} - {1}) > 1:
         raise QaselError(f"runs pair by seed: give as many on both sides, or one; not {counts}")
-    return [*np.broadcast_arrays(*np.split(rows, np.cumsum(counts)[:-1]))]
+    return [*np.broadcast_arrays(*(table[reference.columns] for table in tables.values()))]
 
 
-def _several(side: Any) -> bool:
-    """Whether these are runs of several seeds, not the values of one run."""
-    return not isinstance(side, Mapping) and any(isinstance(x, Mapping) or np.ndim(x) for x in side)
-
-
-def _array(name: str, values: Any) -> np.ndarray:
-    """A finite, non-empty float array `[values]`; raises `QaselError` otherwise."""
-    array = np.asarray(values, dtype=np.float64)
-    if array.ndim != 1 or not array.size or not np.isfinite(array).all():
+def _by_seed(name: str, values: Any) -> pd.DataFrame:
+    """The table of seeds × questions of one run, or of several; all must be finite numbers."""
+    several = not isinstance(values, Mapping) and any(
+        isinstance(run, Mapping) or np.ndim(run) for run in values
+    )
+    table = pd.DataFrame(values if several else [values], dtype=np.float64)
+    if table.empty or not np.isfinite(table).all(axis=None):
         raise QaselError(f"{name}: a list of finite numbers is needed, one or more")
-    return array
+    return table

@@ -18,7 +18,7 @@ from qasel.figures.style import (
     HouseFigure,
     colour,
     house_style,
-    line_and_marker,
+    line_style,
     new_figure,
 )
 from qasel.results.tables import FEWEST, POINT
@@ -80,7 +80,7 @@ def _curve(axes: Axes, system: str, runs: Runs, peak: bool) -> None:
     for run in runs if len(runs) > 1 else ():
         axes.plot(range(1, len(run) + 1), run, color=shade, linewidth=0.8, alpha=0.3)
     mean = np.mean([*zip(*runs, strict=False)], axis=1)  # as far as the shortest run
-    style = line_and_marker(system)[0]
+    style = line_style(system)
     axes.plot(range(1, len(mean) + 1), mean, color=shade, linestyle=style, label=system)
     if peak:
         axes.plot(mean.argmax() + 1, mean.max(), "o", color=shade, markersize=7, zorder=5)

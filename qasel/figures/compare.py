@@ -78,10 +78,12 @@ def figures(runs: pd.DataFrame, note: Callable[[str], None] = print) -> dict[str
         note(f"{NAME}: skipped, the ledger has no runs at the paper's scale")
         return {}
     real = [target for target in targets(cells) if not target.startswith(f"{SAMPLE}/")]
-    return {
-        f"{NAME}-matrix": score_matrix(leaders(part(cells, real))),
-        f"{NAME}-cost": quality_cost(tested(part(cells))),
-    } | ({f"{NAME}-tuning": found} if (found := tuning(runs)) else {})
+    found = {f"{NAME}-matrix": score_matrix(leaders(part(cells, real)))}
+    if (panels := part(cells))["seconds"].notna().any():
+        found[f"{NAME}-cost"] = quality_cost(tested(panels))
+    if figure := tuning(runs):
+        found[f"{NAME}-tuning"] = figure
+    return found
 
 
 def part(cells: pd.DataFrame, wanted: Collection[str] = PANELS) -> pd.DataFrame:
@@ -127,8 +129,9 @@ def score_matrix(cells: pd.DataFrame) -> HouseFigure:
 def quality_cost(cells: pd.DataFrame) -> HouseFigure:
     """Plot mean quality against seconds to train, one panel per data set of a `with_tests` matrix.
 
-    Filled dots are systems that clearly beat at least one cheaper system, numbered dots those of
-    `worth_naming`. Bars are the 95 % interval of the mean and the range of the runs' seconds.
+    Filled dots are systems that clearly beat at least one cheaper system. Numbered dots are those
+    that beat the most cheaper ones (in small panels, all). Bars are the 95 % interval of the mean
+    and the range of the runs' seconds.
     """
     shown = [t for t in targets(cells) if cells.loc[t, "seconds"].notna().any()]
     columns = min(2, len(shown))
@@ -186,9 +189,15 @@ def tuning(runs: pd.DataFrame, target: str = "wikiqa/answered") -> HouseFigure |
 
 
 def _panel(axes: Axes, column: pd.DataFrame) -> None:
-    """Draw a panel; the systems of `worth_naming` are numbered and listed below it."""
-    named = worth_naming(column)
-    beaten = worth_its_cost(column)["beaten"]
+    """Draw a panel; its numbered systems are listed below it: all if at most `NAMED`, else `FEWER`.
+
+    Those clearly beat the most cheaper systems; ties go to the cheaper one.
+    """
+    table = worth_its_cost(column).assign(seconds=column["seconds"])
+    beaten = table["beaten"]
+    most = table[beaten > 0].sort_values(["beaten", "seconds"], ascending=[False, True])
+    small = len(column) <= NAMED
+    named = [s for s in column.index if small or s in most.index[:FEWER]]
     for system, cell in column.iterrows():
         x, y = cell["seconds"], cell["mean"]
         better = beaten.get(system, 0) > 0
@@ -225,19 +234,6 @@ def _panel(axes: Axes, column: pd.DataFrame) -> None:
     below: dict[str, Any] = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.2), "ncols": 2}
     if named:
         axes.legend(**below, fontsize=8.5, handlelength=1, columnspacing=1)
-
-
-def worth_naming(column: pd.DataFrame) -> list[str]:
-    """Return the systems of a panel to name, best first: all if at most `NAMED`, else `FEWER`.
-
-    These are the systems that clearly beat the most cheaper ones; ties go to the cheaper system.
-    """
-    table = worth_its_cost(column).assign(seconds=column["seconds"])
-    if len(column) <= NAMED:
-        return list(column.index)
-    clear = table[table["beaten"] > 0]
-    first = clear.sort_values(["beaten", "seconds"], ascending=[False, True]).head(FEWER)
-    return [system for system in column.index if system in first.index]
 
 
 def questions(cells: pd.DataFrame, target: str, first: str, second: str) -> HouseFigure:

@@ -18,7 +18,7 @@ from PIL import Image
 from qasel.locations import FIGURES
 
 BLACK, ORANGE, SKY, GREEN = "#000000", "#E69F00", "#56B4E9", "#009E73"
-YELLOW, BLUE, VERMILLION, PURPLE = "#F0E442", "#0072B2", "#D55E00", "#CC79A7"
+BLUE, VERMILLION, PURPLE = "#0072B2", "#D55E00", "#CC79A7"
 INDIGO, WINE, OLIVE, BROWN = "#332288", "#882255", "#999933", "#8C564B"  # where eight are too few
 INK, GREY, PALE = "#222222", "#767676", "#E6E6E6"
 
@@ -44,8 +44,8 @@ FAMILIES = {
 }  # fmt: skip
 """Family of systems → its colour in every figure; other families get one from their name."""
 
-_LEVELS = {"point": (":", "o"), "pair": ("--", "s")}
-"""Level of a system, as in `CA(point)` → line style and marker."""
+_LINES = {"point": ":", "pair": "--"}
+"""Level of a system, as in `CA(point)` → line style."""
 
 
 def family(system: str) -> str:
@@ -69,9 +69,9 @@ def colour(system: str) -> str:
     return others[hashlib.sha256(name.encode()).digest()[0] % len(others)]
 
 
-def line_and_marker(system: str) -> tuple[str, str]:
-    """Return the line style and marker of a system's level, else a solid line and a diamond."""
-    return _LEVELS.get(system.partition("(")[2].partition(")")[0], ("-", "D"))
+def line_style(system: str) -> str:
+    """Return the line style of a system's level, else a solid line."""
+    return _LINES.get(system.partition("(")[2].partition(")")[0], "-")
 
 
 class HouseFigure(Figure):

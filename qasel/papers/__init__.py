@@ -3,9 +3,9 @@
 `ROOMS["ms-ranker"]` is a paper's `Room`; its package is imported on first access.
 """
 
-import difflib
 from collections.abc import Iterator, Mapping
 
+from qasel.datasets.registry import unknown
 from qasel.errors import QaselError
 from qasel.results import Room
 
@@ -38,9 +38,7 @@ class Rooms(Mapping[str, Room]):
             case "yardsticks":
                 from qasel.papers.yardsticks import ROOM
             case _:
-                close = difflib.get_close_matches(name, self.names, n=1)
-                hint = f"did you mean {close[0]!r}?" if close else f"known: {', '.join(self.names)}"
-                raise QaselError(f"unknown paper {name!r}; {hint}")
+                raise QaselError(unknown("paper", name, self.names))
         return ROOM
 
     def __contains__(self, name: object) -> bool:

@@ -13,12 +13,9 @@ from qasel.papers.ms_ranker import report as ms_ranker
 from qasel.papers.question_relevancy import report as question_relevancy
 from qasel.results.runs import read_runs
 
+REPORTS = (hierarchical_ranking, latent_structured, ms_ranker, question_relevancy, ap_mpcnn)
 FIGURES: dict[str, Callable[[pd.DataFrame], dict[str, HouseFigure | None]]] = {
-    "hierarchical-ranking": hierarchical_ranking.figures,
-    "latent-structured": latent_structured.figures,
-    "ms-ranker": ms_ranker.figures,
-    "question-relevancy": question_relevancy.figures,
-    "ap-mpcnn": ap_mpcnn.figures,
+    report.ROOM.name: report.figures for report in REPORTS
 }
 
 

@@ -39,8 +39,6 @@ def chosen_recipes(
     names = _named(variants, room.variants)
     if not names or len(set(names)) < len(names):
         raise QaselError(f"variants {variants!r}: name at least one, and each once")
-    if not isinstance(epochs, int) or epochs < 0:
-        raise QaselError(f"epochs {epochs!r}: give a number of epochs, or 0 for the recipe's")
     others = recipe_settings(settings.split())
     if "scale" in others:
         raise QaselError(f"settings {settings!r}: the scale is a parameter of its own")
@@ -90,7 +88,8 @@ def compete(recipes: Mapping[str, Recipe], device: torch.device) -> dict[str, tu
         run, line = just_measured(name, ranker, history, data)
         # A user's own data folder goes by its full path, as in the ledger.
         line["target"] = target_of(recipe.dataset, recipe.protocol)
-        known = {key: getattr(recipe, key) for key in ("paper", "vectors", "seed")}
+        vectors = recipe.vectors or getattr(recipe, "encoder", "")
+        known = {"paper": recipe.paper, "vectors": vectors, "seed": recipe.seed}
         found[name] = run, line | known
     return found
 

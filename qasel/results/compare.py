@@ -12,7 +12,7 @@ import pandas as pd
 
 from qasel.datasets.registry import COLLECTIONS
 from qasel.errors import QaselError
-from qasel.evaluation import Comparison, Estimate, all_pairs, hierarchical_bootstrap, mean_interval
+from qasel.evaluation import Estimate, all_pairs, hierarchical_bootstrap
 from qasel.evaluation.significance import RESAMPLES
 from qasel.results import Room, tables
 from qasel.results.families import FAMILIES, Family
@@ -32,7 +32,7 @@ EVERY = "every seed"
 class Significance:
     """Two systems compared on the questions of a split by a hierarchical bootstrap.
 
-    `runs` are each system's values, `[seeds, questions]`, for the `seeds` that both have; the one
+    `runs` are each system's values, `[seeds, questions]`, for the seeds that both have; the one
     run of a system without randomness serves for all (`seeded`: at least one of the two is random).
     """
 
@@ -40,7 +40,6 @@ class Significance:
     measure: str
     first: str
     second: str
-    seeds: tuple[int | str, ...]
     seeded: bool
     means: tuple[float, float]
     estimate: Estimate
@@ -58,25 +57,24 @@ class Significance:
 def significance(
     room: Room,
     dataset: str,
-    measure: str = "map",
-    first: str | None = None,
-    second: str = "DCA",
+    measure: str,
+    first: str,
+    second: str,
     runs: pd.DataFrame | None = None,
     split: str = "test",
 ) -> Significance | None:
-    """Compare `first` (the paper's own system by default) with `second` on a split.
+    """Compare `first` with `second` on a split, in runs with the same vectors (if they read any).
 
-    Returns None unless both have runs with the same vectors and a common seed. `runs` defaults to
-    the ledger.
+    Returns None where `between` does. `runs` defaults to the ledger.
     """
-    systems = shown(room, dataset, first or room.main, second, runs=runs, split=split)
-    return between(systems, measure) if systems else None
+    return between(shown(room, dataset, first, second, runs=runs, split=split), measure)
 
 
 def between(systems: Mapping[str, pd.DataFrame], measure: str = "map") -> Significance | None:
     """Compare two systems, given as name → the lines of its runs on one split.
 
-    Returns None without a common seed.
+    Returns None if one has no run, they ran on different questions, or both are random and have
+    no seed in common.
     """
     if len(systems) < 2 or any(lines.empty for lines in systems.values()):
         return None
@@ -91,7 +89,6 @@ def between(systems: Mapping[str, pd.DataFrame], measure: str = "map") -> Signif
         measure=measure,
         first=first,
         second=second,
-        seeds=tuple(runs[0].index),
         seeded=any(bool(part["seeded"].iloc[0]) for part in lines),
         means=(runs[0].to_numpy().mean(), runs[1].to_numpy().mean()),
         estimate=hierarchical_bootstrap(*(side.to_numpy() for side in runs)),
@@ -130,15 +127,6 @@ def common(a: pd.DataFrame, b: pd.DataFrame) -> tuple[int | str, ...]:
 def at(table: pd.DataFrame, seeds: tuple[int | str, ...]) -> pd.DataFrame:
     """A table of `by_seed` at these seeds."""
     return table.loc[[EVERY] * len(seeds) if EVERY in table.index else list(seeds)]
-
-
-def by_question(lines: pd.DataFrame, measure: str) -> dict[str, float]:
-    """Each question's value, averaged over the runs that have it."""
-    found: dict[str, list[float]] = {}
-    for values in lines["values"]:
-        for question, value in values[measure].items():
-            found.setdefault(question, []).append(value)
-    return {question: fmean(values) for question, values in found.items()}
 
 
 def compared(found: Iterable[Significance | None]) -> pd.DataFrame:
@@ -186,34 +174,28 @@ def judged(room: Room, claims: Iterable[Claim], runs: pd.DataFrame | None = None
     seeds (the family “claims”). All cells but the seeds are text. `runs` defaults to the ledger.
     """
     runs = read_runs([room]) if runs is None else runs
+    key = ["row", "dataset", "metric"]
+    printed = tables.published(room).drop_duplicates(key).set_index(key)["value"]
     lines = []
-    for claim in claims:
-        split, measure = tables.split_of(claim.metric)
-        systems = claim.first, claim.second
-        found = significance(room, claim.dataset, measure, *systems, runs, split)
-        lines.append(judge(room, claim, found))
+    for text, first, second, dataset, metric in claims:
+        split, measure = tables.split_of(metric)
+        found = significance(room, dataset, measure, first, second, runs, split)
+        a, b = (printed.get((system, dataset, metric)) for system in (first, second))
+        paper = None if a is None or b is None else float(a - b)
+        ours = found.estimate if found else None
+        line = [
+            text,
+            f"{first} over {second}",
+            *tables.spelled(room, dataset, metric),
+            "better" if paper is None else f"{paper:+.3f}",
+            f"{ours.difference:+.3f}" if ours else "–",
+            f"{ours.low:+.3f} to {ours.high:+.3f}" if ours else "–",
+            tables.p_value(ours.p) if ours else "–",
+            ours.seeds if ours else 0,
+            verdict(found, paper),
+        ]
+        lines.append(line)
     return pd.DataFrame(lines, columns=CLAIM_COLUMNS)
-
-
-def judge(room: Room, claim: Claim, found: Significance | None) -> list[str | int]:
-    """The cells of a claim's line, given the test of its two systems in our runs."""
-    known = tables.published(room)
-    known = known[(known["dataset"] == claim.dataset) & (known["metric"] == claim.metric)]
-    values = known.drop_duplicates("row").set_index("row")["value"]
-    printed = {claim.first, claim.second} <= set(values.index)
-    paper = float(values[claim.first] - values[claim.second]) if printed else None
-    ours = found.estimate if found else None
-    return [
-        claim.text,
-        f"{claim.first} over {claim.second}",
-        *tables.spelled(room, claim.dataset, claim.metric),
-        "better" if paper is None else f"{paper:+.3f}",
-        f"{ours.difference:+.3f}" if ours else "–",
-        f"{ours.low:+.3f} to {ours.high:+.3f}" if ours else "–",
-        tables.p_value(ours.p) if ours else "–",
-        ours.seeds if ours else 0,
-        verdict(found, paper),
-    ]
 
 
 def verdict(found: Significance | None, paper: float | None = None) -> str:
@@ -323,7 +305,9 @@ def chosen(
         ("data set", [*datasets, *lines["target"]], data),
     ):
         folded = {name.casefold(): name for name in known}
-        for name in set(asked) - set(folded.values()):
+        for name in dict.fromkeys(asked):
+            if name in set(known):
+                continue
             close = difflib.get_close_matches(name.casefold(), folded, n=3)
             near = "did you mean " + " or ".join(repr(folded[key]) for key in close) + "?"
             hint = near if close else f"there are: {', '.join(folded.values())}"
@@ -385,11 +369,9 @@ def _cell(lines: pd.DataFrame, measure: str) -> dict[str, Any]:
     if None in runs:
         known = ", ".join(next(v for v in lines["values"] if measure not in v))
         raise QaselError(f"unknown measure {measure!r}; of single questions there are: {known}")
-    values = by_question(lines, measure)
-    same = all(run.keys() == values.keys() for run in runs)
-    means = [fmean(run.values()) for run in runs] if same else []
-    _, std, _ = mean_interval(means) if means else (None, None, None)
-    costs = {name: lines[name].dropna() for name in COSTS}
+    table = pd.DataFrame(runs)
+    values = table.mean().to_dict()
+    means = table.mean(axis=1).tolist() if table.notna().all(axis=None) else []
     return {
         **lines[["paper", "vectors", "under", "scale"]].iloc[0],
         "measure": measure,
@@ -399,9 +381,9 @@ def _cell(lines: pd.DataFrame, measure: str) -> dict[str, Any]:
         "questions": len(values),
         "runs": len(lines),
         "mean": fmean(values.values()),
-        "std": std,
-        **{name: fmean(known) if len(known) else None for name, known in costs.items()},
-        "range": (costs["seconds"].min(), costs["seconds"].max()),
+        "std": float(np.std(means, ddof=1)) if len(means) > 1 else None,
+        **lines[list(COSTS)].astype(float).mean(),
+        "range": (lines["seconds"].min(), lines["seconds"].max()),
     }
 
 
@@ -415,38 +397,35 @@ def systems(cells: pd.DataFrame) -> list[str]:
     return list(cells.sort_values("place", kind="stable").index.unique("system"))
 
 
-def pairs(column: pd.DataFrame) -> dict[tuple[str, str], Comparison]:
+def pairs(column: pd.DataFrame) -> pd.DataFrame:
     """Compare each pair of systems in one target's lines, better first: the family “columns”.
 
-    p is corrected for all pairs. Pairs without a common seed are tested by their means over seeds,
-    without the variance over seeds. Empty for one system or one question.
+    One line per pair, with the `difference` of means and a `p` that is corrected for all pairs.
+    Pairs without a common seed are tested by their means over seeds, without the variance over
+    seeds. Empty for one system or one question.
     """
     family = FAMILIES["columns"]
     runs = column.loc[column["compared"] & ~column.index.isin(family.leave_out), "by_seed"]
     if len(runs) < 2 or runs.iloc[0].shape[1] < 2:
-        return {}
+        return pd.DataFrame(columns=["difference", "p"])
     questions = list(runs.iloc[0])
     named = list(combinations(runs.index, 2))
     shared = pd.Series({(a, b): common(runs[a], runs[b]) for a, b in named})
     # Enough for the smallest p that Holm asks for.
     resamples = max(RESAMPLES, round(2 * len(named) / ALPHA))
-    p = pd.Series(np.nan, shared.index)
-    difference = p.copy()
+    found = pd.DataFrame(np.nan, shared.index, ["difference", "p"])
     for seeds, part in shared.groupby(shared):
         names = dict.fromkeys(name for pair in part.index for name in pair)
-        found = {
-            name: (at(runs[name], seeds) if seeds else runs[name].mean().to_frame().T)[questions]
+        values = {
+            name: (at(runs[name], seeds) if seeds else runs[name].mean().to_frame().T)[
+                questions
+            ].to_numpy()
             for name in names
         }
-        values = {name: table.to_numpy() for name, table in found.items()}
-        difference[part.index] = [values[a].mean() - values[b].mean() for a, b in part.index]
-        p[part.index] = all_pairs(values, list(part.index), resamples=resamples)
-    adjusted = family.adjusted(p.to_numpy())
-    method = family.caption(len(named))
-    return {
-        pair: Comparison(float(difference[pair]), float(value), len(questions), method)
-        for pair, value in zip(named, adjusted, strict=True)
-    }
+        gaps = [values[a].mean() - values[b].mean() for a, b in part.index]
+        found.loc[part.index, "difference"] = gaps
+        found.loc[part.index, "p"] = all_pairs(values, list(part.index), resamples=resamples)
+    return found.assign(p=family.adjusted(found["p"].to_numpy()))
 
 
 def with_tests(cells: pd.DataFrame) -> pd.DataFrame:
@@ -458,11 +437,11 @@ def with_tests(cells: pd.DataFrame) -> pd.DataFrame:
     for target in targets(cells):
         tested = pairs(cells.loc[target])
         clear = [
-            pair if test.difference > 0 else pair[::-1]
-            for pair, test in tested.items()
-            if test.p < ALPHA
+            pair if difference > 0 else pair[::-1]
+            for pair, difference, p in tested.itertuples()
+            if p < ALPHA
         ]
-        names = {name for pair in tested for name in pair}
+        names = {name for pair in tested.index for name in pair}
         for system in names:
             beats = [other for better, other in clear if better == system]
             losses = sum(other == system for _, other in clear)

@@ -138,9 +138,11 @@ def _beside_own(
     return whole, changed, own.seeded
 
 
-def changed(room: Room, recipe: Mapping[str, Any]) -> str:
-    """The settings of a recipe that differ from its variant's own: `scale=quick, margin=0.5`."""
-    return listed(_beside_own(room, recipe)[1])
+def described(room: Room, recipe: Mapping[str, Any]) -> str:
+    """A recipe on one line: paper, row, data, seed, and settings that differ from the row's own."""
+    data = f"{recipe['dataset']} ({recipe['protocol']})"
+    parts = recipe["paper"], recipe["variant"], data, f"seed {recipe['seed']}"
+    return "  ".join(filter(None, (*parts, listed(_beside_own(room, recipe)[1]))))
 
 
 def listed(settings: Mapping[str, Any]) -> str:

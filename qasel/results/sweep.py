@@ -31,7 +31,7 @@ from qasel.locations import results_dir
 from qasel.results import Room
 from qasel.results.ledger import Row
 from qasel.results.measure import measure
-from qasel.results.runs import changed
+from qasel.results.runs import described
 from qasel.text.vectors import find_vectors
 from qasel.training.devices import DEVICES, resolve_device
 from qasel.training.recipe import Recipe, literal
@@ -94,13 +94,6 @@ class Grid:
                 changed = (chosen.change(seed=seed) for seed in self.seeds)
                 found |= {recipe.hash: recipe for recipe in changed}
         return list(found.values())
-
-
-def described(room: Room, recipe: Recipe) -> str:
-    """A recipe on one line: paper, row, data, seed, and settings that differ from the row's own."""
-    data = f"{recipe.dataset} ({recipe.protocol})"
-    parts = recipe.paper, recipe.variant, data, f"seed {recipe.seed}"
-    return "  ".join(filter(None, (*parts, changed(room, recipe.as_dict()))))
 
 
 # Grids from a file
@@ -299,7 +292,7 @@ def check(rooms: Rooms, recipes: Iterable[Recipe], data_dir: Path | None = None)
             if recipe.vectors:
                 find_vectors(recipe.vectors, data_dir)
         except QaselError as error:
-            named = described(rooms[recipe.paper], recipe)
+            named = described(rooms[recipe.paper], recipe.as_dict())
             raise QaselError(f"{named}: {error}; nothing was run") from error
 
 

@@ -118,11 +118,11 @@ def by_variant(kind_of: Callable[[str], Any]) -> tuple[Callable[..., Any], Calla
 class NeuralRanker(RecipeRanker):
     """Base class of rankers with a network that scores whole lists.
 
-    Subclasses define the network (`build`), what it minimises (`losses`), how it scores (`scores`)
-    and how long it trains (`schedule`). The network keeps its word vectors in a parameter `vectors`
-    `[words, size]`, row 0 for padding. If the recipe names an `encoder`, texts are its pieces
-    instead, read in pairs (`PairedSplit`), and `vectors` is empty. A `frozen` encoder is not part
-    of the network: its vectors of the pieces come with the batches.
+    Subclasses define the network (`build`) and what it minimises (`losses`); some also how it
+    scores (`scores`) and how long it trains (`schedule`). The network keeps its word vectors in a
+    parameter `vectors` `[words, size]`, row 0 for padding. If the recipe names an `encoder`, texts
+    are its pieces instead, read in pairs (`PairedSplit`), and `vectors` is empty. A `frozen`
+    encoder is not part of the network: its vectors of the pieces come with the batches.
     """
 
     rate_name: str = "learning_rate"  # the recipe's setting for `rate`
@@ -146,9 +146,9 @@ class NeuralRanker(RecipeRanker):
     def losses(self, batch: Batch) -> dict[str, Tensor]:
         """Named losses of a batch; `loss` is the one to minimise."""
 
-    @abstractmethod
     def scores(self, batch: Batch) -> Tensor:
-        """The scores to rank by, `[questions, candidates]`."""
+        """The scores to rank by, `[questions, candidates]`; by default the network's output."""
+        return self.network(batch)
 
     def schedule(self) -> Schedule:
         """How long to train, by the recipe's settings; without `patience`, for all its epochs."""

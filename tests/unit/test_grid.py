@@ -10,7 +10,8 @@ from qasel.errors import QaselError
 from qasel.locations import DATA
 from qasel.papers import PAPERS, ROOMS, ms_ranker
 from qasel.papers.lesson import chosen_recipes
-from qasel.results.sweep import Grid, described, read_grids
+from qasel.results.runs import described
+from qasel.results.sweep import Grid, read_grids
 from qasel.results.tables import by_settings, published
 
 PAPER = "hierarchical-ranking"
@@ -49,10 +50,13 @@ def test_all_stands_for_every_row_and_nothing_comes_twice():
 
 def test_a_recipe_is_told_by_what_is_not_its_rows_own():
     plain, other = Grid([PAPER], seeds=[2], over={"margin": [0.8, 0.25]}).recipes(ROOMS)
-    assert described(ROOMS[plain.paper], plain) == f"{PAPER}  PRI(list)  sample (answered)  seed 2"
     assert (
-        described(ROOMS[other.paper], other)
-        == f"{described(ROOMS[plain.paper], plain)}  margin=0.25"
+        described(ROOMS[plain.paper], plain.as_dict())
+        == f"{PAPER}  PRI(list)  sample (answered)  seed 2"
+    )
+    assert (
+        described(ROOMS[other.paper], other.as_dict())
+        == f"{described(ROOMS[plain.paper], plain.as_dict())}  margin=0.25"
     )
 
 
@@ -61,7 +65,9 @@ def test_a_scale_brings_its_own_settings():
     wanted = ms_ranker.recipe(scale="quick").change(threshold=0.3)
     assert chosen == [wanted]
     assert wanted.hidden < ms_ranker.recipe().hidden
-    assert described(ROOMS[wanted.paper], wanted).endswith("seed 0  scale=quick, threshold=0.3")
+    assert described(ROOMS[wanted.paper], wanted.as_dict()).endswith(
+        "seed 0  scale=quick, threshold=0.3"
+    )
     with pytest.raises(QaselError, match="unknown scale 'quik'"):
         Grid(["ms-ranker"], set={"scale": "quik"}).recipes(ROOMS)
 

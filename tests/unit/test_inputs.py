@@ -20,7 +20,7 @@ from qasel.papers.question_relevancy import RelevancyRanker
 from qasel.papers.question_relevancy import recipe as relevancy
 from qasel.papers.yardsticks import recipe as yardstick
 from qasel.results.measure import by_name, fingerprint
-from qasel.results.runs import changed, varied
+from qasel.results.runs import described, varied
 from qasel.results.sweep import check
 from qasel.text import Vectors
 from qasel.text.encoders import own_fingerprint
@@ -101,10 +101,9 @@ def test_a_setting_that_came_later_is_named_where_it_is_as_it_was_before():
     from qasel.papers.hierarchical_ranking import recipe
 
     chosen = recipe("CA(pair)", "trecqa")
-    assert changed(ROOMS[chosen.paper], chosen.as_dict()) == ""
-    assert (
-        changed(ROOMS[chosen.paper], chosen.change(pair_head="relu").as_dict()) == "pair_head=relu"
-    )
+    assert described(ROOMS[chosen.paper], chosen.as_dict()).endswith("seed 0")
+    other = chosen.change(pair_head="relu").as_dict()
+    assert described(ROOMS[chosen.paper], other).endswith("  pair_head=relu")
 
 
 def test_every_corpus_is_read_before_anything_runs(folder):

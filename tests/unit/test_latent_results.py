@@ -70,7 +70,7 @@ def test_one_run_of_a_system_that_draws_nothing_serves_all_seeds():
     svm = row("SVM", map_=0.5)
     found = tested(*(row("LSP", seed=s, map_=0.6 + 0.01 * s) for s in (2, 3)), svm)
     assert found is not None
-    assert (found.seeds, found.seeded) == ((2, 3), True)
+    assert (list(found.runs[0].index), found.seeded) == ([2, 3], True)
     gaps = found.runs[0].to_numpy() - found.runs[1].to_numpy()
     assert gaps.mean(axis=1) == pytest.approx((0.12, 0.13))
     # The perceptrons take the training lists in the seed's order, so a seed of one is not another.

@@ -119,10 +119,10 @@ def test_pairs_are_tested_as_alone_and_corrected_by_holm():
               (("A", 0.45), ("B", 0.2), ("C", 0.0))}  # fmt: skip
     cells = matrix_of([outcome(name, found) for name, found in values.items()])
     found = side_by_side.pairs(cells.loc[WIKI])
-    alone = {(a, b): hierarchical_bootstrap(values[a], values[b]).p for a, b in found}
-    adjusted = holm(list(alone.values()))
-    assert [test.p for test in found.values()] == pytest.approx(adjusted)
-    assert max(adjusted) > max(alone.values()) / 2 > 0.0001
+    alone = [hierarchical_bootstrap(values[a], values[b]).p for a, b in found.index]
+    adjusted = holm(alone)
+    assert found["p"].tolist() == pytest.approx(adjusted)
+    assert max(adjusted) > max(alone) / 2 > 0.0001
 
 
 def test_pairs_are_tested_on_common_seeds_and_random_is_left_out():
@@ -131,8 +131,8 @@ def test_pairs_are_tested_on_common_seeds_and_random_is_left_out():
 
     cells = matrix_of([*runs("A", 0.9, 0.1), *runs("B", 0.8), *runs("random", 0.1)])
     found = side_by_side.pairs(cells.loc[WIKI])
-    assert list(found) == [("B", "A")]  # better first, by the mean of all runs
-    assert found["B", "A"].difference == pytest.approx(-0.1)  # on the seed that both have
+    assert list(found.index) == [("B", "A")]  # better first, by the mean of all runs
+    assert found["difference"].item() == pytest.approx(-0.1)  # on the seed that both have
     assert tallies(cells)["A"] == (1, 0, 0)
     assert cells.loc[(WIKI, "random"), "wins"] is pd.NA
     # Nothing drawn: one run serves both seeds of the other.
@@ -140,13 +140,13 @@ def test_pairs_are_tested_on_common_seeds_and_random_is_left_out():
     cells = matrix_of(
         [outcome("A", m, seed=s, seeded=True) for s, m in enumerate((0.9, 0.3))] + [fixed]
     )
-    assert side_by_side.pairs(cells.loc[WIKI])["B", "A"].difference == pytest.approx(0.2)
+    assert side_by_side.pairs(cells.loc[WIKI])["difference"].item() == pytest.approx(0.2)
 
 
 def test_one_system_or_one_question_cannot_be_compared():
-    assert side_by_side.pairs(matrix_of([outcome("A", 0.5)]).loc[WIKI]) == {}
+    assert side_by_side.pairs(matrix_of([outcome("A", 0.5)]).loc[WIKI]).empty
     single = matrix_of([outcome(s, {"q": v}) for s, v in (("A", 0.9), ("B", 0.1))])
-    assert side_by_side.pairs(single.loc[WIKI]) == {}
+    assert side_by_side.pairs(single.loc[WIKI]).empty
     assert single["wins"].isna().all()
     assert "| 0.900 | – | – | 1 | not compared |" in matrix_text.render(single)
     assert ",0.9,,,,,,,," in matrix_text.render(single, "csv")
@@ -156,7 +156,7 @@ def test_other_questions_are_told_and_not_compared():
     less = outcome("D", dict.fromkeys(TEN[:4], 1.0))
     cells = matrix_of([*three(), less])
     assert cells["compared"].loc[WIKI].to_dict() == {"D": False, "A": True, "B": True, "C": True}
-    assert not any("D" in pair for pair in side_by_side.pairs(cells.loc[WIKI]))
+    assert not any("D" in pair for pair in side_by_side.pairs(cells.loc[WIKI]).index)
     text = matrix_text.render(cells)
     assert "| d | D |  | 1.000 (4 questions) |" in text
     assert "Not compared on WikiQA (answered), run on other than its 10: D (4)." in text

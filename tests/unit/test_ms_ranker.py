@@ -123,7 +123,8 @@ def test_what_a_pre_ranker_reads_is_the_match_of_the_whole_reading(tmp_path):
         batch = read.batch(torch.tensor([2, 0, 1]))
         match = reader.eval()(batch, vectors).match
         assert match.std() > 0.01
-        torch.testing.assert_close(reader.matches(batch, vectors), match)
+        alone = [reader.match_of(tile, vectors) for tile in batch.tiles]
+        torch.testing.assert_close(torch.cat(alone), match)
 
 
 def test_average_precision_of_the_growing_list_by_hand():

@@ -31,7 +31,7 @@ def test_from_scores_follows_the_order_of_the_split():
     run = Run.from_scores(split(TOY), [np.array([1, 3, 2]), [0.5, 0.25]], "mine")
     assert run.scores == {"q1": {"a": 1.0, "b": 3.0, "c": 2.0}, "q2": {"a": 0.5, "d": 0.25}}
     assert run.ranking("q1") == ["b", "c", "a"]
-    assert (len(run), run.tag) == (2, "mine")
+    assert (len(run.scores), run.tag) == (2, "mine")
     with pytest.raises(QaselError, match="no question 'q3'"):
         run.ranking("q3")
 

@@ -124,8 +124,8 @@ def test_questions_are_aligned_by_id():
     ("a", "b", "message"),
     [
         ({"q1": 1, "q2": 0}, {"q1": 1, "q3": 0}, "question 'q2'"),
-        ([1, 2, 3], [1, 2], "3 questions, b 2"),
-        ({"q1": 1, "q2": 0}, [1, 0], "dicts by question for both"),
+        ([1, 2, 3], [1, 2], "question 2"),
+        ({"q1": 1, "q2": 0}, [1, 0], "only one of a and b has question"),
         ([1], [2], "one question is too few"),
         ([1, float("nan")], [1, 2], "a: a list of finite numbers"),
         ([], [], "finite numbers"),

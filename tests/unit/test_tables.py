@@ -250,8 +250,9 @@ def test_significance_pairs_questions_over_common_seeds():
     rows = [row("PRI(list)", map_=0.8, seed=seed) for seed in range(3)]
     rows += [row("DCA", map_=0.7, seed=seed) for seed in range(2)]
     rows[-1].per_question["test"]["map"]["q1"] = 0.65
-    found = significance(ROOM, "wikiqa", runs=runs_of(rows))
-    assert (found.first, found.second, found.seeds) == ("PRI(list)", "DCA", (0, 1))
+    found = significance(ROOM, "wikiqa", "map", "PRI(list)", "DCA", runs_of(rows))
+    assert (found.first, found.second) == ("PRI(list)", "DCA")
+    assert list(found.runs[0].index) == [0, 1]
     # q1: 0.7 against (0.6 + 0.65) / 2, then 0.1 twice.
     differences = [0.075, 0.1, 0.1]
     gaps = np.array([[0.1, 0.1, 0.1], [0.05, 0.1, 0.1]])
@@ -274,7 +275,7 @@ def test_significance_pairs_questions_over_common_seeds():
     ],
 )
 def test_significance_needs_both_systems(rows):
-    assert significance(ROOM, "wikiqa", runs=runs_of(rows)) is None
+    assert significance(ROOM, "wikiqa", "map", "PRI(list)", "DCA", runs_of(rows)) is None
 
 
 def test_comparisons_together_by_hand():

@@ -193,8 +193,8 @@ def test_live_curves_grow():
         ({"variants": "CA(list),CA(list)"}, "once"),
         ({"variants": "XX"}, "unknown variant"),
         ({"scale": "huge"}, "unknown scale"),
-        ({"epochs": -1}, "epochs -1"),
-        ({"epochs": 1.5}, "epochs 1.5"),
+        ({"epochs": -1}, "setting epochs"),
+        ({"epochs": 1.5}, "setting epochs"),
         ({"seed": "one"}, "seed"),
         ({"settings": "margn=1"}, "did you mean 'margin'"),
     ],
@@ -311,7 +311,8 @@ def test_a_difference_that_one_seed_makes_is_not_clear():
 
 def test_tests_are_a_table():
     rows = [make_row("PRI(list)", 0, [0.9] * 20), make_row("DCA", 0, [0.5] * 20)]
-    found = [significance(ROOM, name, runs=runs_of(rows)) for name in ("wikiqa", "trecqa")]
+    runs, asked = runs_of(rows), ("map", "PRI(list)", "DCA")
+    found = [significance(ROOM, name, *asked, runs) for name in ("wikiqa", "trecqa")]
     (line,) = compared(found).to_dict("records")
     assert line["systems"] == "PRI(list) over DCA"
     assert (line["difference"], line["questions"], line["seeds"]) == (0.4, 20, 1)

@@ -249,7 +249,7 @@ def test_rankers_that_do_not_fit_are_refused(rankers, message):
 
 def test_an_untrained_ranker_and_an_empty_split_are_refused():
     untrained = RelevancyRanker(recipe("STL-MLP"), fake(None).vectors, torch.device("cpu"))
-    with pytest.raises(QaselError, match="STL-MLP has no trained network"):
+    with pytest.raises(QaselError, match="STL-MLP: not trained"):
         DistanceExplorer({"STL-MLP": untrained}, SPLIT)
     with pytest.raises(QaselError, match="dev has no question to explore"):
         DistanceExplorer({"line": fake(Fake(linear))}, Split("dev", ()))

@@ -207,7 +207,7 @@ def test_a_recipe_without_parts_says_so():
 
 def test_what_cannot_be_explored_is_refused(ranker):
     untrained = APMPCNNRanker(recipe(), ranker.vectors, torch.device("cpu"))
-    with pytest.raises(QaselError, match="no trained network"):
+    with pytest.raises(QaselError, match="AP-MPCNN: not trained"):
         PerspectiveExplorer(untrained, SPLIT)
     with pytest.raises(QaselError, match="dev has no question to explore"):
         PerspectiveExplorer(ranker, Split("dev", ()))

@@ -10,7 +10,6 @@ from matplotlib.container import BarContainer
 from scipy.special import expit
 
 from qasel.datasets.base import Candidate, Question, Split
-from qasel.errors import QaselError
 from qasel.figures.style import (
     BLUE,
     GREY,
@@ -92,8 +91,7 @@ class PerspectiveExplorer(CandidateExplorer):
     kinds: ClassVar = {"Right": (1,), "Wrong": (0,)}
 
     def __init__(self, ranker: APMPCNNRanker, split: Split, first: str | None = None) -> None:
-        if getattr(ranker, "network", None) is None:
-            raise QaselError("the ranker has no trained network to explore: fit or load it first")
+        ranker.require_trained(hasattr(ranker, "network"))
         self.ranker = ranker
         self.asked = widgets.Text(
             description="Ask instead",

@@ -81,9 +81,7 @@ class CountedLists:
 
     def batches(self, size: int, shuffle: torch.Generator | None = None) -> Iterator[Batch]:
         """Yield batches of about `size` items, in file order or shuffled by a (CPU) generator."""
-        order = torch.arange(len(self))
-        if shuffle is not None:
-            order = torch.randperm(len(self), generator=shuffle)
+        order = torch.randperm(len(self), generator=shuffle) if shuffle else torch.arange(len(self))
         weight = self.weight[order]
         _, lists = ((weight.cumsum(0) - weight) // size).unique_consecutive(return_counts=True)
         for index in self.questions[order].split(lists.tolist()):

@@ -59,7 +59,6 @@ class APMPCNNRanker(NeuralRanker):
     recipe_type = APMPCNNRecipe
     recipe: APMPCNNRecipe
     network: APMPCNN
-    vocabulary: Vocabulary
 
     def build(self, vectors: Tensor) -> APMPCNN:
         """Return the untrained network with the recipe's sizes and parts."""
@@ -93,10 +92,6 @@ class APMPCNNRanker(NeuralRanker):
         f = log_odds.sigmoid() if r.hinge == "sigmoid" else log_odds
         triplets = choose(f, batch.labels, batch.mask, r.negatives, r.negatives_by, hidden)
         return {"loss": triplet_loss(f, triplets, r.margin)}
-
-    def scores(self, batch: Batch) -> Tensor:
-        """Log odds, which are ordered as f(q, p) but never saturated."""
-        return self.network(batch)
 
     @torch.inference_mode()
     def inside(self, question: str, answer: str, off: str = "") -> Inside:

@@ -3,18 +3,10 @@
 from pathlib import Path
 
 from qasel.papers.hierarchical_ranking.ranker import HierarchicalRanker
-from qasel.papers.hierarchical_ranking.recipes import (
-    MAIN,
-    SCHEMES,
-    VARIANTS,
-    HierarchicalRecipe,
-    recipe,
-)
+from qasel.papers.hierarchical_ranking.recipes import MAIN, SCHEMES, VARIANTS, recipe
 from qasel.results import Room
 
-__all__ = [
-    "MAIN", "ROOM", "SCHEMES", "VARIANTS", "HierarchicalRanker", "HierarchicalRecipe", "recipe",
-]  # fmt: skip
+__all__ = ["MAIN", "ROOM", "SCHEMES", "VARIANTS", "HierarchicalRanker", "recipe"]
 
 ROOM = Room(
     name="hierarchical-ranking",

@@ -33,8 +33,6 @@ class AttentionExplorer(CandidateExplorer):
     def picture_of(self, question: Question, candidate: Candidate) -> str:
         """Return the candidate's rank and two heat maps of weights, the answer's words across."""
         over_answer, over_question = self.ranker.attention(question.text, candidate.text)
-        if over_answer.empty:
-            raise QaselError("There is no word here to look at: type a few more.")
         ranking = self.ranker.rank(Split("picked", (question,))).ranking(question.id)
         place = f"(the model puts it in place {ranking.index(candidate.id) + 1} of {len(ranking)})"
         return (
@@ -106,11 +104,15 @@ def _slopes(question: Question, candidate: Candidate, places: pd.DataFrame) -> H
     count = len(question.candidates)
     figure = new_figure(max(6.0, 1.4 * len(places.columns)), 1.8 + 0.25 * count)
     axes = figure.subplots()
-    looks = {"wrong": ("#C8C8C8", 1.2), "right": (GREEN, 2.0), "picked": (BLUE, 3.5)}
+    looks = {
+        "wrong": ("#C8C8C8", 1.2), "not judged": ("#C8C8C8", 1.2), "right": (GREEN, 2.0),
+        "picked": (BLUE, 3.5),
+    }  # fmt: skip
     lines = {}
     for one in sorted(question.candidates, key=lambda c: (c.id == candidate.id, c.label == 1)):
         right = one.label == 1
-        kind = "picked" if one.id == candidate.id else "right" if right else "wrong"
+        kind = "right" if right else "wrong" if one.label == 0 else "not judged"
+        kind = "picked" if one.id == candidate.id else kind
         shade, width = looks[kind]
         (lines[kind],) = axes.plot(
             places.columns, places.loc[one.id], "o-", color=shade, linewidth=width,

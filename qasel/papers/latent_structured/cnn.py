@@ -75,10 +75,6 @@ class PairCNN(NeuralRanker):
         scores, labels = self.network(batch)[batch.mask], batch.labels[batch.mask]
         return {"loss": F.binary_cross_entropy_with_logits(scores, labels)}
 
-    def scores(self, batch: Batch) -> Tensor:
-        """Log odds."""
-        return self.network(batch)
-
     def schedule(self) -> Schedule:
         """Early stopping on dev MAP."""
         r = self.recipe

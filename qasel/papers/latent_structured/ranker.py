@@ -25,7 +25,7 @@ from qasel.papers.latent_structured.learners import (
     perceptron,
 )
 from qasel.papers.latent_structured.recipes import StructuredRecipe
-from qasel.rankers import History
+from qasel.rankers import History, as_split
 from qasel.text import Vectors
 from qasel.text.features import pair_features
 from qasel.training.neural import RecipeRanker
@@ -62,7 +62,7 @@ class StructuredRanker(RecipeRanker):
             self.network = network.as_stage(train, dev, folder)
         else:
             self.documents = articles or self.recipe.articles()
-        mixed = first_candidates(train, self.recipe.cut or None)
+        mixed = first_candidates(as_split(train), self.recipe.cut or None)
         if not mixed:
             raise QaselError(f"{train.name}: no question has both a right and a wrong candidate")
         lists = Lists.of(mixed, self.features(mixed))
@@ -72,7 +72,7 @@ class StructuredRanker(RecipeRanker):
         if self.recipe.learner == "svm":
             self.svm = KernelSvm.fit(lists, self.recipe.degree)
             return History(seconds=time.perf_counter() - started)
-        dev_lists = Lists.of(dev, self.features(dev))
+        dev_lists = Lists.of(as_split(dev), self.features(dev))
 
         def dev_map(weights: np.ndarray) -> float:
             return evaluate(Run.from_scores(dev, dev_lists.scores(weights), "dev"), dev).map
@@ -110,7 +110,7 @@ class StructuredRanker(RecipeRanker):
         """Score every candidate of `split` without its labels; raises `QaselError` if untrained."""
         self.require_trained(self.svm is not None or self.weights.size > 0)
         score = self.svm.scores if self.svm else lambda rows: rows @ self.weights
-        scores = [score(rows) for rows in self.features(split)]
+        scores = [score(rows) for rows in self.features(as_split(split))]
         return Run.from_scores(split, scores, self.recipe.slug)
 
     def state(self) -> tuple[dict[str, Tensor], dict[str, Any]]:

@@ -58,10 +58,6 @@ class Reader(nn.Module, ABC):
         """V_qc alone of the pairs of one tile, `[P, 2d]`: all that a pre-ranker needs."""
         return self.read(tile, vectors).match
 
-    def matches(self, batch: Batch, vectors: Tensor) -> Tensor:
-        """V_qc of the pairs of a batch, in tile order."""
-        return torch.cat([self.match_of(tile, vectors) for tile in batch.tiles])
-
     def forward(self, batch: Batch, vectors: Tensor) -> Reading:
         """Read the pairs of a batch, in tile order, padded to the batch's longest candidate."""
         tiles = [self.read(tile, vectors) for tile in batch.tiles]
@@ -249,7 +245,8 @@ class PreRanker(nn.Module):
     def forward(self, batch: Batch) -> Tensor:
         """Log probabilities of "wrong" and "right", `[questions, candidates, 2]`."""
         vectors = self.vectors if batch.vectors is None else batch.vectors
-        return batch.as_lists(self.head(self.reader.matches(batch, vectors)))
+        match = torch.cat([self.reader.match_of(tile, vectors) for tile in batch.tiles])
+        return batch.as_lists(self.head(match))
 
 
 class Walk(NamedTuple):

@@ -1,7 +1,6 @@
 """Paper 3 as rankers: the pre-ranker on its own, and the agent that starts from it."""
 
 import warnings
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Self
@@ -16,12 +15,12 @@ from qasel.evaluation import Run
 from qasel.papers.ms_ranker.model import Agent, PairReader, PreRanker, Reader, WordReader, rewards
 from qasel.papers.ms_ranker.recipes import MSRankerRecipe
 from qasel.rankers import History
-from qasel.text import Vectors, Vocabulary
+from qasel.text import Vectors
 from qasel.text.encoders import Encoder
 from qasel.training.batching import Batch, EncodedSplit
 from qasel.training.losses import list_loss
 from qasel.training.neural import NeuralRanker
-from qasel.training.trainer import Schedule
+from qasel.training.trainer import OnEpoch, Schedule
 
 STEEPEST = 10.0
 """The largest slope of a calibration: a steeper agent would start with actions that are certain."""
@@ -102,7 +101,7 @@ class MSRanker(NeuralRanker):
         train_split: Split,
         dev_split: Split,
         folder: Path | None = None,
-        on_epoch: Callable[[list[dict[str, float]]], None] | None = None,
+        on_epoch: OnEpoch = None,
     ) -> History:
         """Train the pre-ranker, unless it is saved already, then the agent; return its history."""
         first = PreRanking(self.recipe.before, self.vectors, self.device)
@@ -144,7 +143,7 @@ class MSRanker(NeuralRanker):
         over encoding and attention only, not the MLP: docs/notes/ms-ranker.md.)
         """
         r = self.recipe
-        if self.first and isinstance(self.first.vocabulary, Vocabulary):
+        if self.first:
             # By word: a pre-ranker that has ranked since then knows more words.
             numbers = self.first.vocabulary.encode(self._known())
             vectors = self.first.network.vectors.detach().to(vectors)[numbers]
@@ -202,7 +201,7 @@ class MSRanker(NeuralRanker):
 
     @property
     def parameter_count(self) -> int:
-        """Number of parameters of the agent and of the pre-ranker that sorts for it."""
+        """Number of parameters of the agent and of the pre-ranker from which it starts."""
         return super().parameter_count + (self.first.parameter_count if self.first else 0)
 
     def save(self, folder: Path) -> None:

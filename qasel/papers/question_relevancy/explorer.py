@@ -42,9 +42,8 @@ class DistanceExplorer(CandidateExplorer):
     ) -> None:
         if not rankers:
             raise QaselError("no ranker to explore; give one")
-        for name, ranker in rankers.items():
-            if not hasattr(ranker, "network"):
-                raise QaselError(f"{name} has no trained network to explore")
+        for ranker in rankers.values():
+            ranker.require_trained(hasattr(ranker, "network"))
         every = list(rankers.values())
         sources = {(r.recipe.words, r.recipe.trigrams, r.vectors.name) for r in every}
         corpora = {r.corpus for r in every if is_tfidf(r.recipe.features)}
@@ -168,7 +167,8 @@ def violins(axes: Axes, distances: pd.DataFrame, labels: Sequence[int | None]) -
         split=True, inner=None, density_norm="width", cut=0, linewidth=0, saturation=1, ax=axes,
     )  # fmt: skip
     axes.set(xlim=(-WIDEST, WIDEST), xlabel="standard deviations from the mean", ylabel="")
-    axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1), ncols=2)
+    if any(known):
+        axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1), ncols=2)
 
 
 def _listed(found: set[str] | frozenset[str]) -> str:

@@ -24,7 +24,7 @@ from qasel.papers.question_relevancy.model import (
     moments,
 )
 from qasel.papers.question_relevancy.recipes import RelevancyRecipe
-from qasel.rankers import History
+from qasel.rankers import History, as_split
 from qasel.text import Vectors, tokenize
 from qasel.text.features import memory
 from qasel.text.features.distances import Sides, distances_by_name, is_tfidf
@@ -68,8 +68,9 @@ class RelevancyRanker(neural.RecipeRanker):
         if set(tasks) != set(r.auxiliary):
             named, given = (", ".join(names) or "none" for names in (r.auxiliary, tasks))
             raise QaselError(f"{r.variant}: learns from the tasks {named}; got {given}")
+        as_split(train_split).require_labels()
         data = self.prepare(train_split, tasks)
-        dev = self.encode(dev_split)
+        dev = self.encode(as_split(dev_split))
         read = [part.fingerprint for part in (train_split, dev_split, self.vectors)]
         read += [task.fingerprint for task in tasks.values()]
         return train(
@@ -79,7 +80,7 @@ class RelevancyRanker(neural.RecipeRanker):
             data,
             lambda: evaluate(self.run_of(dev, dev_split), dev_split).map,
             Schedule(r.epochs, r.patience, r.batch, r.seed),
-            folder,
+            Path(folder) if folder else None,
             on_epoch,
             " ".join((*read, r.hash)),
         )
@@ -151,7 +152,7 @@ class RelevancyRanker(neural.RecipeRanker):
         Raises `QaselError` if neither trained nor loaded.
         """
         self.require_trained(hasattr(self, "network"))
-        return self.run_of(self.encode(split), split)
+        return self.run_of(self.encode(as_split(split)), split)
 
     def run_of(self, pairs: Pairs, split: Split) -> Run:
         """Return the run of a split from its pairs, which are in the split's order."""
@@ -193,8 +194,7 @@ class RelevancyRanker(neural.RecipeRanker):
 
 def sides_of(split: Split) -> Sides:
     """Return the questions and the candidates of all pairs of a split, list after list."""
-    every = [candidate for question in split for candidate in question.candidates]
-    return [q.text for q in split for _ in q.candidates], [candidate.text for candidate in every]
+    return [q.text for q in split for _ in q.candidates], split.texts[len(split) :]
 
 
 def _sides(task: PairTask) -> Sides:

@@ -4,28 +4,14 @@ A room like a paper's, but without published numbers.
 """
 
 from qasel.papers.yardsticks.ranker import CrossEncoderRanker, ReadyRanker, Reference
-from qasel.papers.yardsticks.recipes import (
-    BASELINES,
-    COSINE,
-    MAIN,
-    READY,
-    SCHEMES,
-    VARIANTS,
-    recipe,
-)
+from qasel.papers.yardsticks.recipes import BASELINES, MAIN, SCHEMES, VARIANTS, recipe
 from qasel.results import Room
 from qasel.training.neural import by_variant
 
-__all__ = [
-    "MAIN", "ROOM", "VARIANTS", "CrossEncoderRanker", "Reference", "load", "ranker", "recipe",
-]  # fmt: skip
+__all__ = ["MAIN", "ROOM", "VARIANTS", "load", "ranker", "recipe"]
 
-KINDS = (
-    dict.fromkeys(BASELINES, Reference)
-    | dict.fromkeys(SCHEMES, CrossEncoderRanker)
-    | dict.fromkeys((READY, COSINE), ReadyRanker)
-)
-ranker, load = by_variant(KINDS.__getitem__)
+KINDS = dict.fromkeys(BASELINES, Reference) | dict.fromkeys(SCHEMES, CrossEncoderRanker)
+ranker, load = by_variant(lambda variant: KINDS.get(variant, ReadyRanker))
 
 ROOM = Room(
     name="yardsticks",

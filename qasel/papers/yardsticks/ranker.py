@@ -302,7 +302,3 @@ class ReadyRanker(neural.NeuralRanker):
     def losses(self, batch: Batch) -> dict[str, Tensor]:
         """Raise `QaselError`, as nothing is trained."""
         raise QaselError(f"{self.recipe.variant} is not trained")
-
-    def scores(self, batch: Batch) -> Tensor:
-        """Log odds or cosines."""
-        return self.network(batch)

@@ -278,7 +278,7 @@ def as_transformer(ranker: Ranker) -> "pyterrier.Transformer":
     try:
         import pyterrier
     except ImportError as error:
-        raise QaselError("this needs PyTerrier: `pip install python-terrier`") from error
+        raise QaselError('this needs PyTerrier: pip install "qasel[interop]"') from error
 
     class Reranker(pyterrier.Transformer):  # type: ignore[misc]
         def transform(self, given: "pd.DataFrame") -> "pd.DataFrame":

@@ -134,7 +134,7 @@ def score(ranker: Any, held: Split, scoring: str, weights: dict[str, Any] | None
         ranker = copy.copy(ranker)
         ranker.network, ranker.vocabulary = map(copy.deepcopy, (ranker.network, ranker.vocabulary))
         if weights:
-            ranker.network.load_state_dict(weights)
+            ranker.network.load_state_dict(weights, strict=False)
     return evaluate(ranker.rank(held), held, scoring)
 
 

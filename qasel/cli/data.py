@@ -44,7 +44,8 @@ def fetch(
 
     known = collection(name)
     paths = get(name, data_dir, progress=True)
-    typer.echo("\n".join([f"{known.name}: {known.origin}", *map(str, paths)]))
+    told = f"{known.name}: {known.source}. Licence: {known.licence}. Cite: {known.citation}."
+    typer.echo("\n".join([told, *map(str, paths)]))
 
 
 @app.command()

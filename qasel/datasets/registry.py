@@ -54,11 +54,6 @@ class Collection(BaseModel, frozen=True, extra="forbid"):
     labels: dict[str, str] = {}
     wider: dict[str, tuple[str, ...]] = {}
 
-    @property
-    def origin(self) -> str:
-        """Where it comes from, under which licence, and what to cite."""
-        return f"{self.source}. Licence: {self.licence}. Cite: {self.citation}."
-
     def folders(self, bases: Sequence[Path]) -> list[Path]:
         """All folders below the data folders in which its files may be, in order of preference."""
         bases = [DATA] if self.name == "sample" else bases

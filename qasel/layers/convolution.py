@@ -9,8 +9,7 @@ that sums taps and takes the maximum. In the backward pass only a channel's winn
 gradient: about length times less work than in a dense convolution, which serves on a GPU.
 """
 
-from collections.abc import Iterable
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import torch
@@ -48,17 +47,16 @@ class MaxOverTime(nn.Module):
     def __init__(self, size: int, channels: int, kernels: tuple[int, ...], *, wide: bool) -> None:
         super().__init__()
         self.wide = wide
-        self.convolutions = nn.ModuleList(nn.Conv1d(size, channels, k) for k in kernels)
+        self.convolutions: Any = nn.ModuleList(nn.Conv1d(size, channels, k) for k in kernels)
 
     def forward(self, words: Tensor, length: Tensor) -> Tensor:
         """The features of each sentence."""
-        convolutions = list(cast(Iterable[nn.Conv1d], self.convolutions))
-        weights = [convolution.weight for convolution in convolutions]
+        weights = [convolution.weight for convolution in self.convolutions]
         if words.device.type == "cpu":
             best = _SparseMax.apply(words, length, self.wide, *weights)
         else:
             best = dense_max(words, length, self.wide, weights)
-        return F.relu(best + torch.cat([c.bias for c in convolutions if c.bias is not None]))
+        return F.relu(best + torch.cat([convolution.bias for convolution in self.convolutions]))
 
 
 def dense_max(words: Tensor, length: Tensor, wide: bool, weights: list[Tensor]) -> Tensor:

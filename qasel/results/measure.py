@@ -25,7 +25,7 @@ from qasel.text.encoders import own_fingerprint
 from qasel.text.vectors import CONTEXTS, KNOWN, completed, parts_of
 from qasel.training import Recipe, describe_device
 from qasel.training.recipe import write_card
-from qasel.training.trainer import forget
+from qasel.training.trainer import LAST
 
 MakeRanker = Callable[[Recipe, Vectors, torch.device], Ranker]
 
@@ -104,7 +104,7 @@ def measure(
     if ledger:
         row.write()
     row.write(folder)
-    forget(folder)
+    (folder / LAST).unlink(missing_ok=True)
     return row
 
 

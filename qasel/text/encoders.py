@@ -1,6 +1,7 @@
 """Pre-trained transformer encoders (BERT and its family): finding, loading, tokenising, vectors."""
 
 import contextlib
+import functools
 import hashlib
 import importlib
 from collections.abc import Iterable, Sequence
@@ -63,8 +64,15 @@ def own_fingerprint(name: str) -> str:
     folder = Path(name)
     if not name or not folder.is_dir():
         return ""
+    paths = [path for pattern in _FILES for path in sorted(folder.glob(pattern))]
+    return _digest(tuple((p, p.stat().st_mtime_ns, p.stat().st_size) for p in paths))
+
+
+@functools.lru_cache(maxsize=8)
+def _digest(files: tuple[tuple[Path, int, int], ...]) -> str:
+    """A hash of some files, given with times and sizes, so that they are read again if changed."""
     total = hashlib.sha256()
-    for path in (path for pattern in _FILES for path in sorted(folder.glob(pattern))):
+    for path, *_ in files:
         with path.open("rb") as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
         total.update(f"{path.name} {digest}\n".encode())

@@ -76,7 +76,8 @@ class Vectors:
 
     def only(self, words: Iterable[str]) -> "Vectors":
         """These vectors, for some words only."""
-        kept = [word for word in dict.fromkeys(words) if word in self.rows]
+        wanted = frozenset(words)
+        kept = [word for word in self.rows if word in wanted]  # the same order in each process
         return Vectors(self.name, {word: i for i, word in enumerate(kept)}, self.of(kept))
 
     def extended(self, more: "Vectors") -> "Vectors":
@@ -110,14 +111,15 @@ def load_vectors(
     name, a set that is not there or has none of `words`, or a malformed file (with the line).
     """
     name = os.fspath(name).removesuffix(CONTEXTS)
-    if len(names := parts_of(name)) > 1:
-        both = _both(*((part, find_vectors(part, data_dir)) for part in names))
-        return both if words is None else both.only(words)
-    path = find_vectors(name, data_dir)
-    if words is None:
-        return _read(name, path, None)
-    now, wanted = path.stat(), frozenset(words)
-    found = _cut(name, path, (now.st_mtime_ns, now.st_size), wanted)
+    wanted = None if words is None else frozenset(words)
+    paths = [(part, find_vectors(part, data_dir)) for part in parts_of(name)]
+    if len(paths) > 1:
+        found = _both(*paths) if wanted is None else _both(*paths).only(wanted)
+    elif wanted is None:
+        found = _read(*paths[0], None)
+    else:
+        now = paths[0][1].stat()
+        found = _cut(*paths[0], (now.st_mtime_ns, now.st_size), wanted)
     if wanted and not found.rows:
         some = sorted(wanted)[len(wanted) // 2]
         raise QaselError(

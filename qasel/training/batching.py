@@ -6,7 +6,6 @@ own longest sentence. A question is encoded once per tile, not once per pair.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, ClassVar
 
 import torch
@@ -133,11 +132,7 @@ class EncodedSplit:
     def _encode(self, questions: list[str], answers: list[str], vocabulary: Numbering) -> None:
         self.questions = Sentences.encode(questions, vocabulary, self.device)
         self.answers = Sentences.encode(answers, vocabulary, self.device)
-
-    @cached_property
-    def sizes(self) -> Tensor:
-        """The sizes by which pairs are put into tiles, `[all pairs]`: the answers' lengths."""
-        return self.answers.length
+        self.sizes = self.answers.length  # `[all pairs]`, by which pairs are put into tiles
 
     def batches(
         self, size: int, shuffle: torch.Generator | None = None, pairs: int | None = None
@@ -224,6 +219,7 @@ class PairedSplit(EncodedSplit):
         spans = [span(encoded, row, 1) for row in range(len(answers))]
         self.start, self.length = torch.tensor(spans, device=self.device).T
         self.pairs, self.pair_types = self._ragged(encoded)
+        self.sizes = self.pairs.length
         self.alone, self.alone_types = self._ragged(encoder.pieces(questions))
 
     def _ragged(self, encoded: Any) -> tuple[Sentences, Sentences]:
@@ -231,11 +227,6 @@ class PairedSplit(EncodedSplit):
         numbers = encoded["input_ids"]
         types = encoded.get("token_type_ids") or [[0] * len(row) for row in numbers]
         return Sentences.of(numbers, self.device), Sentences.of(types, self.device)
-
-    @cached_property
-    def sizes(self) -> Tensor:
-        """Number of pieces of each pair, `[all pairs]`."""
-        return self.pairs.length
 
     def _tile(self, questions: Tensor, question_of: Tensor, pairs: Tensor) -> PairTile:
         read = _pieces(self.pairs, self.pair_types, pairs)

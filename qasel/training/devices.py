@@ -22,42 +22,39 @@ def resolve_device(name: str) -> torch.device:
     if name == "auto":
         name = "cuda" if torch.cuda.is_available() else "cpu"
     if name == "cuda":
-        _repeatable()
+        torch.backends.cudnn.allow_tf32 = False  # which shortens float32 numbers
+        # These are repeatable in PyTorch's strict mode only, and `seed_all` just warns.
+        torch.backends.cuda.enable_flash_sdp(False)
+        torch.backends.cuda.enable_mem_efficient_sdp(False)
+        torch.backends.cuda.enable_cudnn_sdp(False)
     return torch.device(name)
 
 
-def _repeatable() -> None:
-    """Keep a GPU from shortening float32 numbers (TF32), and from attention that varies."""
-    torch.backends.cudnn.allow_tf32 = False
-    # Their backward passes are repeatable in PyTorch's strict mode only; `seed_all` just warns.
-    torch.backends.cuda.enable_flash_sdp(False)
-    torch.backends.cuda.enable_mem_efficient_sdp(False)
-    torch.backends.cuda.enable_cudnn_sdp(False)
+def halved(device: torch.device) -> bool:
+    """Whether training multiplies matrices in bfloat16 by itself: on GPUs made for it."""
+    return device.type == "cuda" and torch.cuda.is_bf16_supported(including_emulation=False)
 
 
 def describe_device(device: torch.device, precision: str = "float32") -> str:
     """The device in words, for the ledger, with the `precision` of training if not float32."""
-    if device.type == "cuda":  # where training is always in bfloat16, see `trainer`
-        return f"{torch.cuda.get_device_name(device)}, bfloat16"
+    half = ", bfloat16" if halved(device) or precision == "bfloat16" else ""
+    if device.type == "cuda":
+        return torch.cuda.get_device_name(device) + half
     threads = torch.get_num_threads()
-    words = f"{platform.machine()}, {threads} thread{'s' if threads > 1 else ''}"
-    return f"CPU ({words}{'' if precision == 'float32' else ', ' + precision})"
+    return f"CPU ({platform.machine()}, {threads} thread{'s' if threads > 1 else ''}{half})"
 
 
-def seed_all(*parts: int) -> None:
-    """Seed PyTorch with several integers, and ask for deterministic kernels.
+def seed_all(seed: int, epoch: int) -> None:
+    """Seed PyTorch with two integers, and ask for deterministic kernels.
 
     Seeding by (seed, epoch) lets a killed run resume bit for bit without saved generator states.
     """
     torch.use_deterministic_algorithms(True, warn_only=True)
     # No code here reads memory before writing it, and filling it takes time.
     torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined]
-    torch.manual_seed(joined(*parts))
+    torch.manual_seed(joined(seed, epoch))
 
 
-def joined(*parts: int) -> int:
-    """Combine several integers into one seed."""
-    seed = 0
-    for part in parts:
-        seed = seed * 1_000_003 + part
-    return seed % 2**63  # the range that PyTorch takes
+def joined(seed: int, epoch: int) -> int:
+    """Combine two integers into one seed, in the range that PyTorch takes."""
+    return (seed * 1_000_003 + epoch) % 2**63

@@ -22,7 +22,7 @@ from qasel.training import checkpoint
 from qasel.training.batching import Batch, EncodedSplit, PairedSplit, Tile
 from qasel.training.devices import seed_all
 from qasel.training.recipe import Recipe, of_this_version, read_recipe, recipe_from, write_recipe
-from qasel.training.trainer import OnEpoch, Schedule, TrainingData, forget, train
+from qasel.training.trainer import LAST, OnEpoch, Schedule, TrainingData, train
 
 MODEL = "model.safetensors"
 RANK_BATCH, RANK_PAIRS = 60, 6_000
@@ -221,7 +221,7 @@ class NeuralRanker(RecipeRanker):
         self.fit(train_split, dev_split, place)
         if place:
             self.save(place)
-            forget(place)
+            (place / LAST).unlink(missing_ok=True)
         return self
 
     def _inputs(self, *splits: Split) -> str:

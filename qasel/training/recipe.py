@@ -1,7 +1,6 @@
 """A `Recipe` names everything that a run depends on."""
 
 import ast
-import difflib
 import hashlib
 import json
 import textwrap
@@ -14,7 +13,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from pydantic_core import ErrorDetails, PydanticCustomError
 
 from qasel.datasets import Dataset, load_dataset
-from qasel.datasets.registry import COLLECTIONS
+from qasel.datasets.registry import COLLECTIONS, unknown
 from qasel.errors import QaselError
 from qasel.files import FilePath, write_whole
 
@@ -48,8 +47,7 @@ def _as_tuple(value: Any) -> tuple[Any, ...]:
 
 
 Part = TypeVar("Part")
-Names = Annotated[tuple[Part, ...], BeforeValidator(_as_tuple)]
-Numbers = Annotated[tuple[Part, ...], BeforeValidator(_as_tuple)]
+Parts = Annotated[tuple[Part, ...], BeforeValidator(_as_tuple)]
 
 
 class Recipe(BaseModel):
@@ -126,9 +124,7 @@ def _message(kind: type[Recipe], error: ErrorDetails) -> str:
         return str(context["error"])
     if fault == "extra_forbidden":
         names = [field for field in kind.model_fields if field not in _AXES]
-        close = difflib.get_close_matches(name, names, n=1)
-        hint = f"; did you mean {close[0]!r}?" if close else f"; known: {', '.join(names)}"
-        return f"a recipe of {paper} has no setting {name!r}{hint}"
+        return f"a recipe of {paper}: {unknown('setting', name, names)}"
     if fault in ("unknown", "literal_error"):
         known = context.get("known") or ", ".join(get_args(kind.model_fields[name].annotation))
         return f"unknown {name} {value!r} of {paper}; known: {known}"

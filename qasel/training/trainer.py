@@ -15,7 +15,7 @@ from tqdm.auto import tqdm
 from qasel.errors import QaselError
 from qasel.rankers import History
 from qasel.training import checkpoint
-from qasel.training.devices import joined, seed_all
+from qasel.training.devices import halved, joined, seed_all
 
 LAST = "last.safetensors"  # the state after the last epoch, from which a killed run resumes
 Keep = Literal["best", "last", "mean"]
@@ -116,20 +116,17 @@ def train(
                 on_epoch(epochs)
         bar.total = bar.n  # the true total, if training stopped early
     weights = {"best": state.best, "last": copied(network), "mean": state.mean}
-    network.load_state_dict(weights[schedule.keep])
+    network.load_state_dict(weights[schedule.keep], strict=False)
     network.eval()
     seconds = sum(row["seconds"] for row in epochs)
     return History(epochs, state.best_epoch, seconds, weights=weights)
 
 
 def copied(network: nn.Module) -> dict[str, Tensor]:
-    """A copy of a network's current weights."""
-    return {name: weight.detach().clone() for name, weight in network.state_dict().items()}
-
-
-def forget(folder: Path) -> None:
-    """Remove the state of a finished training whose model is saved."""
-    (folder / LAST).unlink(missing_ok=True)
+    """A copy of a network's current weights, but for frozen ones, which never change."""
+    frozen = {name for name, weight in network.named_parameters() if not weight.requires_grad}
+    weights = network.state_dict().items()
+    return {name: weight.detach().clone() for name, weight in weights if name not in frozen}
 
 
 class _State:
@@ -141,7 +138,7 @@ class _State:
         self.network, self.optimizer = network, optimizer
         self.path, self.learnt_from = path, source
         self.epochs: list[dict[str, float]] = []
-        self.best = self.mean = network.state_dict()
+        self.best = self.mean = copied(network)
         if path and path.exists():
             self._read(path)
 
@@ -166,7 +163,7 @@ class _State:
             self._write(self.path)
 
     def _write(self, path: Path) -> None:
-        tensors = {f"network.{name}": t for name, t in self.network.state_dict().items()}
+        tensors = {f"network.{name}": tensor for name, tensor in copied(self.network).items()}
         tensors |= {f"best.{name}": tensor for name, tensor in self.best.items()}
         tensors |= {f"mean.{name}": tensor for name, tensor in self.mean.items()}
         for parameter, entries in self.optimizer.state_dict()["state"].items():
@@ -189,7 +186,7 @@ class _State:
                 moments[int(parameter)][name] = tensor
             else:
                 parts[part][name] = tensor.to(place)
-        self.network.load_state_dict(network)
+        self.network.load_state_dict(network, strict=False)
         self.optimizer.load_state_dict({**self.optimizer.state_dict(), "state": dict(moments)})
 
 
@@ -204,7 +201,7 @@ def _epoch(
     sums: dict[str, Tensor] = {}
     seen = 0
     place = data.device.type
-    half = place == "cuda" or schedule.precision == "bfloat16"
+    half = halved(data.device) or schedule.precision == "bfloat16"
     for batch in data.batches(schedule.batch, order):
         with torch.autocast(place, torch.bfloat16, enabled=half):
             parts = losses(batch)

@@ -115,7 +115,10 @@ def test_table_in_three_forms(capsys):
         (["run", "hierarchical-ranking", "--dataset", "wikqa"], ["wikqa", "wikiqa"]),
         (["run", "hierarchical-ranking", "--set", "vectors=glove.7B"], ["glove.7B", "glove.6B"]),
         (["run", "hierarchical-ranking", "--set", "hiden=1"], ["hiden", "hidden"]),
-        (["run", "hierarchical-ranking", "--set", "seeds=3"], ["no setting 'seeds'; known: prot"]),
+        (
+            ["run", "hierarchical-ranking", "--set", "seeds=3"],
+            ["unknown setting 'seeds'; known: prot"],
+        ),
         (["run", "hierarchical-ranking", "--set", f"batch={10**30}"], ["batch", "less than"]),
         (["run", "hierarchical-ranking", "--variant", "all", "--variant", "DCA"], ["'all'"]),
         (["notebooks", "00", "-p", "dataset=a", "-p", "dataset=b"], ["'dataset' is given twice"]),
@@ -170,7 +173,7 @@ def test_rows_may_be_named_one_by_one(capsys, tmp_path):
     arguments = ["run", "yardsticks", "--variant", "BM25", "--variant", "word overlap"]
     assert main([*arguments, "--out", str(tmp_path)]) == 0
     told = capsys.readouterr().out.splitlines()
-    assert [line.split("  ")[0] for line in told[:2]] == ["BM25", "word overlap"]
+    assert [line.split("  ")[1] for line in told[:2]] == ["BM25", "word overlap"]
 
 
 def test_no_arguments_print_the_help(capsys):

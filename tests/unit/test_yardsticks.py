@@ -482,7 +482,7 @@ BAD = {
     "unknown variant 'BM26' of yardsticks": lambda f: recipe("BM26"),
     "unknown scale": lambda f: recipe("BM25", scale="huge"),
     "right answers first": lambda f: recipe(GIVEN, "trecqa"),
-    "no setting 'epochs'": lambda f: recipe("BM25").change(epochs=2),
+    "unknown setting 'epochs'": lambda f: recipe("BM25").change(epochs=2),
     "known: auto, first, mean": lambda f: recipe().change(pooling="max"),
     "setting cut": lambda f: recipe().change(cut=1),
     "setting weights": lambda f: recipe().change(weights=(1.0, 0.0, 1.0)),

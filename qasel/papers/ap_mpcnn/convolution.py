@@ -11,8 +11,7 @@ Shapes: U distinct words, R sentences (or pairs), L words of the longest, M widt
 taps, F filters, p parts of an input (1, or 2 with the weighted copy beside the vector).
 """
 
-from collections.abc import Iterable
-from typing import cast
+from typing import Any
 
 import numpy as np
 import torch
@@ -81,17 +80,13 @@ class HolisticConvolution(nn.Module):
         super().__init__()
         self.parts, self.wide, self.filters = 1 + weighted, wide, filters
         self.widths = range(1, widths + 1)
-        self.convolutions = nn.ModuleList(
+        self.convolutions: Any = nn.ModuleList(
             nn.Conv1d(self.parts * size, filters, width) for width in self.widths
         )
 
-    @property
-    def _convolutions(self) -> list[nn.Conv1d]:
-        return list(cast(Iterable[nn.Conv1d], self.convolutions))
-
     def project(self, words: Tensor) -> Tensor:
         """Project words `[U, d]`, where row 0 must be zeros, to the table `[U, T, p, F]`."""
-        weights = [c.weight.unflatten(1, (self.parts, -1)) for c in self._convolutions]
+        weights = [c.weight.unflatten(1, (self.parts, -1)) for c in self.convolutions]
         taps = torch.cat([w.permute(2, 3, 1, 0) for w in weights], dim=1)  # [d, T, p, F]
         return (words @ taps.flatten(1)).view(len(words), *taps.shape[1:])
 
@@ -158,5 +153,5 @@ class HolisticConvolution(nn.Module):
         if weight is not None:
             sums = sums + weight * copy[0]
         by_width = [part.sum(1) for part in sums.split(list(self.widths), dim=1)]
-        bias = torch.stack([c.bias for c in self._convolutions if c.bias is not None])
+        bias = torch.stack([c.bias for c in self.convolutions])
         return (torch.stack(by_width, dim=1) + bias).tanh()

@@ -9,7 +9,7 @@ from qasel.training.recipe import (
     Amount,
     Count,
     Natural,
-    Numbers,
+    Parts,
     Recipe,
     Share,
     one_of,
@@ -72,7 +72,7 @@ class HierarchicalRecipe(Recipe):
     variant: Annotated[str, one_of(VARIANTS)]
     hidden: Count = 300
     channels: Count = 150
-    kernels: Annotated[Numbers[Count], Field(min_length=1)] = (1, 2, 3, 4, 5)
+    kernels: Annotated[Parts[Count], Field(min_length=1)] = (1, 2, 3, 4, 5)
     wide: bool = False  # windows of the CNN may start before the sentence
     k_max: Natural = 0  # words kept by k-max attention; 0 keeps all
     dropout: Share = 0.2

@@ -17,7 +17,7 @@ from qasel.training.recipe import (
     Amount,
     Count,
     Natural,
-    Numbers,
+    Parts,
     Positive,
     Recipe,
     Share,
@@ -78,7 +78,7 @@ class StructuredRecipe(Recipe):
     paper: str = PAPER
     variant: Annotated[str, one_of(VARIANTS)]
     # Values of C to choose from by dev MAP.
-    costs: Annotated[Numbers[Positive], Field(min_length=1)] = (1.0, 10.0, 100.0, 1e3, 2e3, 5e3)
+    costs: Annotated[Parts[Positive], Field(min_length=1)] = (1.0, 10.0, 100.0, 1e3, 2e3, 5e3)
     epochs: Count = 100  # of the perceptrons; the best one on dev is kept
     cut: Natural = 0  # candidates per training list, the first in the file; 0 keeps all
     corpus: str = ""  # ESA's documents: a data set, file or folder; "": the run's data set

@@ -108,9 +108,15 @@ def attention_facts(ranker: PreRanking | MSRanker, split: Split) -> dict[str, fl
 
 @torch.inference_mode()
 def attention_of(ranker: PreRanking | MSRanker, question: str, answer: str) -> pd.DataFrame:
-    """Return the QC-attention of a pair, question words × candidate words; columns sum to 1."""
+    """Return the QC-attention of a pair, question words × candidate words; columns sum to 1.
+
+    Raises `QaselError` for a text without words.
+    """
+    asked, told = tokenize(question), tokenize(answer)
+    if not (asked and told):
+        raise QaselError("a text without words has no attention; type a few more")
     p = _word_reader(ranker).attention(ranker.pair(question, answer), ranker.network.vectors)
-    return pd.DataFrame(p[0].cpu().numpy(), index=tokenize(question), columns=tokenize(answer))
+    return pd.DataFrame(p[0].cpu().numpy(), index=asked, columns=told)
 
 
 def names(labels: Iterable[int]) -> list[str]:

@@ -14,8 +14,8 @@ from qasel.text.features.distances import NAMES, TFIDF_NAMES, TRIGRAMS, WORDS
 from qasel.training.recipe import (
     Amount,
     Count,
-    Names,
     Natural,
+    Parts,
     Recipe,
     Share,
     one_of,
@@ -115,11 +115,11 @@ class RelevancyRecipe(Recipe):
     variant: Annotated[str, one_of(VARIANTS)]
     # The distances that the network sees.
     features: Annotated[
-        Names[Annotated[str, one_of((*NAMES, *TFIDF_NAMES))]], Field(min_length=1)
+        Parts[Annotated[str, one_of((*NAMES, *TFIDF_NAMES))]], Field(min_length=1)
     ] = FOURTEEN
     words: Annotated[str, one_of(WORDS)] = "content"  # the words of a text that count; or "all"
     trigrams: Annotated[str, one_of(TRIGRAMS)] = "characters"  # or "words"
-    auxiliary: Names[Annotated[str, one_of(TASKS)]] = ()
+    auxiliary: Parts[Annotated[str, one_of(TASKS)]] = ()
     auxiliary_weight: Amount = 0.1
     # Share of the training lists, the first in the file (for the learning curve).
     share: float = Field(1.0, gt=0, le=1)

@@ -11,7 +11,7 @@ from qasel.training.recipe import (
     Amount,
     Count,
     Natural,
-    Numbers,
+    Parts,
     Positive,
     Recipe,
     Share,
@@ -128,7 +128,7 @@ class CrossEncoderRecipe(Recipe):
     longest: Count = 128  # word pieces per pair, special tokens included
     dropout: Share = 0.1  # before each layer of a head; the encoder has its own
     # λ of the point, pair and list losses where they are trained jointly.
-    weights: Annotated[Numbers[Positive], Field(min_length=3, max_length=3)] = (1.0, 1.0, 1.0)
+    weights: Annotated[Parts[Positive], Field(min_length=3, max_length=3)] = (1.0, 1.0, 1.0)
     pairs: Literal["all", "hardest"] = "hardest"  # "all" squashes scores by a sigmoid
     margin: Amount = 1.0
     learning_rate: Amount = 5e-5

@@ -15,10 +15,6 @@ from qasel.datasets.base import Split
 from qasel.text import PADDING, Vocabulary
 from qasel.text.encoders import ContextualVectors, Encoder, Pieces, span
 
-TILE_PAIRS = {"cpu": 64, "cuda": 512}
-"""Pairs per tile: small tiles have less padding, large ones keep a GPU busy."""
-
-
 Numbering = Vocabulary | ContextualVectors
 """What turns texts into numbers."""
 
@@ -111,7 +107,8 @@ class EncodedSplit:
     `vectors` `[numbers, size]` (row 0 is padding), which come with the split.
     """
 
-    tile_pairs: ClassVar[dict[str, int]] = TILE_PAIRS
+    # Pairs per tile: small tiles have less padding, large ones keep a GPU busy.
+    tile_pairs: ClassVar[dict[str, int]] = {"cpu": 64, "cuda": 512}
 
     def __init__(
         self, split: Split, vocabulary: Any, device: torch.device, vectors: Tensor | None = None

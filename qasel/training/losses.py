@@ -86,15 +86,12 @@ def ap_loss(scores: Tensor, labels: Tensor, mask: Tensor, **_: Any) -> Tensor:
     return total / len(scores)
 
 
-NDCG_AT = 10
-"""Cutoff rank of `ndcg_loss`, as in the shared tasks."""
-
-
-def ndcg_loss(scores: Tensor, labels: Tensor, mask: Tensor, k: int = NDCG_AT, **_: Any) -> Tensor:
+def ndcg_loss(scores: Tensor, labels: Tensor, mask: Tensor, k: int = 10, **_: Any) -> Tensor:
     """LambdaLoss with LambdaRank's weights (Wang et al. 2018): pairs by the change in NDCG@k.
 
-    Among the k best, each pair of which only the first is relevant costs log₂(1 + exp(s₂ − s₁)),
-    times the change in NDCG@k if the two swapped places. A list without both kinds adds 0.
+    Among the k best (10 in the shared tasks), each pair of which only the first is relevant costs
+    log₂(1 + exp(s₂ − s₁)), times the change in NDCG@k if the two swapped places. A list without
+    both kinds adds 0.
     """
     ranked, relevant, pairs = _ranked_pairs(scores, labels, mask)
     place = torch.arange(relevant.shape[1], device=scores.device)

@@ -12,16 +12,7 @@ from qasel.evaluation import Run, Scores, TieWarning, evaluate
 from qasel.figures.style import BLUE, GREEN, GREY, ORANGE
 from qasel.rankers import Ranker
 from qasel.text import tokenize
-from qasel.widgets.base import (
-    Explorer,
-    QuestionExplorer,
-    bar,
-    escape,
-    notice,
-    short,
-    table,
-    words,
-)
+from qasel.widgets.base import Explorer, QuestionExplorer, bar, escape, notice, short, table, words
 
 TICK = f'<b style="color:{GREEN}">✓</b> '
 SHOWN = 12

@@ -8,12 +8,7 @@ import seaborn as sns
 
 from qasel.figures import style
 from qasel.figures.style import HouseFigure, house_style, new_figure
-from qasel.training.loss_augmented import (
-    grid,
-    harmonic,
-    most_violating,
-    stacks,
-)
+from qasel.training.loss_augmented import grid, harmonic, most_violating, stacks
 
 
 def names_of(labels: Sequence[int]) -> list[str]:

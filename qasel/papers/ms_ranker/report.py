@@ -13,13 +13,7 @@ from qasel.figures.diagrams import Arrow, Box, Diagram, diagrams
 from qasel.figures.style import HouseFigure, house_style, new_figure
 from qasel.locations import DATA
 from qasel.papers.ms_ranker import ROOM
-from qasel.papers.ms_ranker.recipes import (
-    ABLATIONS,
-    MAIN,
-    PRE_RANKER,
-    MSRankerRecipe,
-    recipe,
-)
+from qasel.papers.ms_ranker.recipes import ABLATIONS, MAIN, PRE_RANKER, MSRankerRecipe, recipe
 from qasel.papers.report import OUT, OWN, SHARED, WORDS, table_figure
 from qasel.rankers import History
 from qasel.results.runs import DATASETS, histories, shown

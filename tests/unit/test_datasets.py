@@ -100,14 +100,6 @@ def test_real_files_unzipped_in_the_official_layout(data_dir, tmp_path, no_data)
 # What a data set is once loaded.
 
 
-def test_the_sample_loads_without_data(monkeypatch):
-    monkeypatch.delenv("QASEL_DATA", raising=False)
-    dataset = load_dataset("sample")
-    assert (dataset.name, dataset.protocol) == ("sample", "answered")
-    assert list(dataset.splits) == ["train", "dev", "test"]
-    assert all(question.answered for split in dataset.splits.values() for question in split)
-
-
 def test_candidates_are_shuffled_once_and_for_all_and_keep_their_place():
     first, again = load_dataset("sample"), load_dataset("sample")
     assert first.splits == again.splits
@@ -132,14 +124,6 @@ def test_a_folder_of_ones_own(tmp_path):
     write(tmp_path / "train.jsonl", json.dumps(line))
     with pytest.raises(QaselError, match="keep only one"):
         load_dataset(tmp_path)
-
-
-def test_describe_counts():
-    dataset = load_dataset("sample")
-    row = describe(dataset)[2]
-    assert row["split"] == "test"
-    assert row["questions"] == len(dataset.test)
-    assert row["pairs_per_question"] == pytest.approx(dataset.test.pairs / len(dataset.test))
 
 
 @pytest.mark.parametrize(

@@ -33,20 +33,6 @@ MANY = Vectors(
 )
 
 
-def test_names():
-    assert len(NAMES) == len(set(NAMES)) == 14
-    assert NAMES[:5] == (
-        "cosine embedding",
-        "manhattan embedding",
-        "bhattacharyya embedding",
-        "euclidean embedding",
-        "cosine unigram",
-    )
-    assert NAMES[8:10] == ("jaccard unigram", "cosine trigram")
-    assert NAMES[-1] == "jaccard trigram"
-    assert [COLUMN[name] for name in NAMES] == list(range(14))
-
-
 BY_HAND = {
     # Means (5/3, −1/3) and, `a` having no vector, (2/3, 1): x·y = 7/9, |x|² = 26/9, |y|² = 13/9.
     "cosine embedding": 1 - 7 / (13 * math.sqrt(2)),
@@ -183,14 +169,6 @@ def sample():
     """Pairs of the bundled sample, and its vectors."""
     pairs = [(q.text, c.text) for q in load_dataset("sample").train for c in q.candidates][:200]
     return *map(list, zip(*pairs, strict=True)), load_vectors("sample")
-
-
-@pytest.mark.parametrize("trigrams", TRIGRAMS)
-def test_against_the_reference_on_the_sample(sample, trigrams):
-    left, right, vectors = sample
-    expected = [slow_distances(*pair, vectors, trigrams) for pair in zip(left, right, strict=True)]
-    found = distances(left, right, vectors, trigrams=trigrams)
-    np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
 
 
 @pytest.mark.parametrize("trigrams", TRIGRAMS)

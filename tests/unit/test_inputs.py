@@ -86,17 +86,6 @@ def test_a_finished_run_and_the_ledger(tmp_path, monkeypatch, capsys):
     capsys.readouterr()
 
 
-@pytest.mark.filterwarnings("ignore::qasel.evaluation.TieWarning")
-def test_data_that_changed_are_seen(folder, monkeypatch, capsys):
-    monkeypatch.setenv("QASEL_RESULTS", str(folder / "ledger"))
-    run = ["run", "yardsticks", "--variant", "BM25", "--dataset", str(folder)]
-    run += ["--out", str(folder / "out")]
-    assert main(run) == 0
-    (folder / "test.tsv").write_text((folder / "dev.tsv").read_text())
-    assert main(run) == 2
-    assert "have changed since the run" in capsys.readouterr().err
-
-
 def test_a_setting_that_came_later_is_named_where_it_is_as_it_was_before():
     from qasel.papers.hierarchical_ranking import recipe
 
@@ -155,11 +144,6 @@ def test_folds_need_a_question_each_and_a_seed_is_one(folder):
     with pytest.raises(QaselError, match=r"its seed is the fold, 0 to 4; got 5"):
         recipe.change(seed=5)
     assert recipe.change(seed=4).seed == 4
-
-
-def test_vectors_are_read_by_path(tmp_path):
-    (tmp_path / "vec.txt").write_text("a 1 2\n")
-    assert load_vectors(tmp_path / "vec.txt").of(["a"]).tolist() == [[1, 2]]
 
 
 def test_the_relevancy_network_does_not_go_on_from_other_data_or_settings(folder, tmp_path):

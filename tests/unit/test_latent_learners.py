@@ -318,16 +318,6 @@ def test_the_articles_are_those_of_the_whole_training_split(monkeypatch, tmp_pat
         recipe("LSP", "trecqa").articles()
 
 
-def test_padding_never_changes_a_cnn_score(sample):
-    chosen = recipe("CNN", "sample", scale="quick").change(cnn_epochs=1)
-    model = ranker(chosen, qasel.load_vectors("sample"), CPU)
-    model.fit(sample["train"], sample["dev"])
-    together = model.vectors_of(sample["dev"])
-    for number, asked in enumerate(sample["dev"]):
-        (alone,) = model.vectors_of(Split("one", (asked,)))
-        np.testing.assert_allclose(alone, together[number], atol=1e-5)
-
-
 @pytest.mark.parametrize(
     ("change", "told"),
     [("variant", "unknown variant"), ("scale", "unknown scale"), ("costs", "greater than 0")],

@@ -67,14 +67,6 @@ def test_more_words_than_one_product_holds(case, monkeypatch):
     torch.testing.assert_close(layer(words, length), whole)
 
 
-def test_a_sentence_alone_scores_as_among_others(case):
-    words, length, layer = case
-    whole = layer(words, length)
-    start = int(length[:4].sum())
-    alone = layer(words[start : start + 30], length[4:5])
-    torch.testing.assert_close(alone, whole[4:5])
-
-
 LOOPS = """
 import torch
 from qasel.layers.convolution import MaxOverTime

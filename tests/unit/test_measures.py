@@ -261,38 +261,6 @@ def relevancy(name):
     return dict(qrels), dict(scores)
 
 
-def generator48():
-    """C's drand48 from the state 0x330E: the recipe of the official random baseline."""
-    state = 0x330E
-    while True:
-        state = (0x5DEECE66D * state + 0xB) % 2**48
-        yield state / 2**48
-
-
-SEMEVAL = {
-    "SemEval2016-Task3-CQA-QL-test.xml.subtaskB": (70, 8, 74.75, 83.79, 46.98, 50.96),
-    "SemEval2017-Task3-CQA-QL-test.xml.subtaskB": (88, 29, 41.85, 46.42, 29.81, 33.02),
-    "SemEval2016-Task3-CQA-QL-dev.xml.subtaskB": (50, 7, 71.35, 76.67, 55.95, 62.23),
-    "SemEval2016-Task3-CQA-QL-test-subtaskA.xml.subtaskA": (327, 12, 59.53, 67.83, 52.80, 58.71),
-    "SemEval2017-task3-English-test-subtaskA.xml.subtaskA": (293, 6, 72.61, 82.37, 62.30, 68.74),
-    "SemEval2016-Task3-CQA-QL-dev-subtaskA.xml.subtaskA": (244, 33, 53.84, 63.13, 45.56, 53.50),
-}
-
-
-@golden
-@pytest.mark.parametrize("name", SEMEVAL)
-def test_semeval_baselines(name):
-    qrels, scores = relevancy(name)
-    questions, unanswered, ir_map, ir_mrr, random_map, random_mrr = SEMEVAL[name]
-    result = evaluate(Run(scores), qrels, "semeval")
-    assert (result.questions, result.unanswered) == (questions, unanswered)
-    assert (percent(result.map), percent(result.mrr)) == (ir_map, ir_mrr)
-    draws = generator48()
-    drawn = {qid: {cid: 2 * next(draws) for cid in row} for qid, row in qrels.items()}
-    result = evaluate(Run(drawn), qrels, "semeval")
-    assert (percent(result.map), percent(result.mrr)) == (random_map, random_mrr)
-
-
 @golden
 @pytest.mark.filterwarnings("ignore::qasel.evaluation.TieWarning")
 @pytest.mark.parametrize(

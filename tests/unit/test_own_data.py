@@ -166,15 +166,6 @@ def test_describe_tells_what_is_odd(folder, capsys):
     ]
 
 
-@pytest.mark.filterwarnings("ignore::qasel.evaluation.TieWarning")
-def test_a_finished_run_reaches_a_ledger_that_lacks_it(folder, monkeypatch):
-    assert run() == 0
-    monkeypatch.setenv("QASEL_RESULTS", str(folder.parent / "another"))
-    assert run() == 0
-    (row,) = (folder.parent / "another").glob("yardsticks/*.json")
-    assert row.read_text() == ledger(folder)[0].read_text()
-
-
 @pytest.mark.parametrize("missing", ["a split", "its labels"])
 def test_what_training_would_miss_is_told_before_it(missing, folder, capsys, monkeypatch):
     room = dataclasses.replace(ROOMS["yardsticks"], ranker=None)
@@ -184,13 +175,6 @@ def test_what_training_would_miss_is_told_before_it(missing, folder, capsys, mon
         write(folder / "test.tsv", labels=False)
     assert run("--set", "protocol=all") == 2
     refused(capsys, "test" if missing == "a split" else "label")
-    assert not ledger(folder)
-
-
-@pytest.mark.parametrize("setting", ["paper=foo", "variant=BM25", "dataset=wikiqa", "seed=5"])
-def test_what_names_a_run_is_no_setting_of_it(setting, folder, capsys):
-    assert run("--set", setting) == 2
-    refused(capsys, repr(setting.split("=")[0]), "setting")
     assert not ledger(folder)
 
 

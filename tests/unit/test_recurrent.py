@@ -135,12 +135,6 @@ def test_padding_is_never_read_and_what_is_not_a_number_stays_so(system):
     assert not any(x[[0, 1, 3, 4, 5]].isnan().any() for x in found)
 
 
-def test_all_states_are_0_at_padding():
-    words, length = texts()
-    states, _ = bidirectional(gru(), words, length)
-    assert not states[torch.arange(words.shape[1]) >= length[:, None]].any()
-
-
 @BOTH
 def test_bit_for_bit_and_nothing_kept_is_overwritten(system):
     network, (words, length) = system.make(hidden=32), texts()
@@ -151,16 +145,6 @@ def test_bit_for_bit_and_nothing_kept_is_overwritten(system):
         torch.autograd.grad(found, list(network.parameters()), retain_graph=True) for _ in range(2)
     )
     assert same(once, again)
-
-
-@BOTH
-def test_a_text_alone_and_in_another_order(system):
-    network, (words, length) = system.make(), texts()
-    whole = system.fast(network, words, length)
-    order = torch.tensor([4, 2, 0, 5, 1, 3])
-    near(system.fast(network, words[order], length[order]), [x[order] for x in whole])
-    alone = [system.fast(network, words[[i]], length[[i]]) for i in range(len(length))]
-    near(map(torch.cat, zip(*alone, strict=True)), whole)
 
 
 @BOTH

@@ -241,11 +241,6 @@ def test_latex_is_escaped():
     assert all(part.endswith(r"\\") for part in text.splitlines() if " & " in part)
 
 
-def test_an_unknown_format_is_refused():
-    with pytest.raises(QaselError, match="md, csv, latex"):
-        render(comparison(ROOM, runs_of([])), "html")
-
-
 def test_significance_pairs_questions_over_common_seeds():
     rows = [row("PRI(list)", map_=0.8, seed=seed) for seed in range(3)]
     rows += [row("DCA", map_=0.7, seed=seed) for seed in range(2)]

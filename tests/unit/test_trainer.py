@@ -1,17 +1,11 @@
 """Training: repeats bit for bit, resumes after a kill, keeps its best epoch."""
 
 import dataclasses
-import os
-import signal
-import subprocess
-import sys
-import time
 
 import pytest
 import torch
 from safetensors import SafetensorError
 
-from qasel.cli import main
 from qasel.datasets import load_dataset
 from qasel.datasets.base import Split
 from qasel.errors import QaselError
@@ -39,15 +33,6 @@ def vectors():
 def make(vectors, variant="PRI(list)", **changes):
     settings = recipe(variant, "sample", scale="quick").change(**{**TINY, **changes})
     return HierarchicalRanker(settings, vectors, CPU)
-
-
-def test_same_recipe_same_scores_bit_for_bit(data, vectors):
-    runs = []
-    for _ in range(2):
-        ranker = make(vectors)
-        ranker.fit(data.train, data.dev)
-        runs.append(ranker.rank(data.test).scores)
-    assert runs[0] == runs[1]
 
 
 def test_another_seed_gives_other_scores(data, vectors):
@@ -189,14 +174,6 @@ def test_saved_model_ranks_as_before_and_knows_new_words(data, vectors, tmp_path
     assert fresh.rank(data.test).scores == before.scores
 
 
-def test_constant_scores_are_at_random_level(data, vectors):
-    ranker = make(vectors, learning_rate=0.0, vectors_rate=0.0, epochs=1)
-    ranker.fit(data.train, data.dev)
-    torch.nn.init.zeros_(ranker.network.predict["list"][-1].weight)
-    with pytest.warns(UserWarning, match="ties"):
-        assert evaluate(ranker.rank(data.test), data.test).map < 0.3
-
-
 def test_broken_checkpoint_is_told(tmp_path):
     path = tmp_path / "last.safetensors"
     path.write_bytes(b"not a checkpoint")
@@ -211,46 +188,6 @@ def test_devices():
     if not torch.cuda.is_available():
         with pytest.raises(QaselError, match="no CUDA"):
             resolve_device("cuda")
-
-
-# One settings list for the command line: small enough for seconds, long enough to be killed.
-RUN = ["run", "hierarchical-ranking", "--variant", "CA(list)", "--device", "cpu"]
-for setting in ("scale=quick", "hidden=8", "channels=4", "epochs=4", "batch=4", "patience=4"):
-    RUN += ["--set", setting]
-
-
-def command(out, ledger):
-    environment = {**os.environ, "QASEL_RESULTS": str(ledger)}
-    code = "import sys; from qasel.cli import main; sys.exit(main())"
-    arguments = [sys.executable, "-c", code, *RUN, "--out", str(out)]
-    return subprocess.Popen(
-        arguments, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
-
-
-def here(monkeypatch, out, ledger):
-    monkeypatch.setenv("QASEL_RESULTS", str(ledger))
-    assert main([*RUN, "--out", str(out)]) == 0
-    return read_ledger(folder=ledger)
-
-
-def test_sigkill_in_mid_epoch_then_again_gives_one_row_with_the_same_scores(tmp_path, monkeypatch):
-    (wanted,) = here(monkeypatch, tmp_path / "a", tmp_path / "ledger-a")
-    ledger = tmp_path / "ledger-b"
-    killed = command(tmp_path / "b", ledger)
-    deadline = time.monotonic() + 300
-    while not list((tmp_path / "b").glob("*/last.safetensors")):
-        assert killed.poll() is None, killed.stderr.read()
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
-    killed.send_signal(signal.SIGKILL)
-    killed.wait()
-    assert not read_ledger(folder=ledger)
-    (row,) = here(monkeypatch, tmp_path / "b", ledger)
-    assert (row.scores, row.per_question) == (wanted.scores, wanted.per_question)
-    assert row.best_epoch == wanted.best_epoch
-    # A third time there is nothing to do, and still one row.
-    assert here(monkeypatch, tmp_path / "b", ledger) == [row]
 
 
 def test_ledger_rows_come_back_as_written(tmp_path):

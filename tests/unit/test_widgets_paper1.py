@@ -1,7 +1,5 @@
 """The explorers of paper 1 on a tiny untrained network, and what its notebook counts."""
 
-import dataclasses
-
 import numpy as np
 import pytest
 import torch
@@ -24,7 +22,6 @@ from qasel.results.compare import (
     summary,
 )
 from qasel.results.ledger import Row
-from qasel.results.tables import beside
 from qasel.text import Vectors, tokenize
 from qasel.widgets.base import OWN
 from qasel.widgets.live import LiveCurves
@@ -316,19 +313,3 @@ def test_tests_are_a_table():
     (line,) = compared(found).to_dict("records")
     assert line["systems"] == "PRI(list) over DCA"
     assert (line["difference"], line["questions"], line["seeds"]) == (0.4, 20, 1)
-
-
-def test_other_settings_do_not_count_as_the_papers():
-    row = make_row("PRI(list)", 0, [0.9] * 3)
-    changed = dataclasses.replace(row, recipe={**row.recipe, "margin": 0.1})
-    assert set(
-        stated_claims(ROOM, runs_of([changed, make_row("CA(list)", 0, [0.5] * 3)]))["seeds"]
-    ) == {0}
-
-
-def test_a_table_beside_ours_is_markdown():
-    text = beside(ROOM, "table-2", runs_of([make_row("PRI(list)", 0, [0.9] * 3)]))
-    text = text.replace("\u00a0", " ")  # where a narrow page must not break
-    assert "| PRI(all list) | 0.726 / – |" in text
-    assert "| PRI(list) | 0.742 / 0.900 ↑ |" in text
-    assert "CA(list)" not in text

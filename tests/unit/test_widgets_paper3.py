@@ -283,13 +283,6 @@ def test_what_goes_wrong_is_told_in_place_of_the_picture(explorer):
     assert "of 4" in explorer.picture.value
 
 
-def test_it_prints_nothing(capsys, explorer):
-    explorer.step.value = 3
-    pick(explorer, SPLIT, "many")
-    explorer.gather.value = False
-    assert capsys.readouterr() == ("", "")
-
-
 def test_an_empty_split_is_refused():
     with pytest.raises(QaselError, match="dev has no question to explore"):
         EvidenceExplorer(by_hand, Split("dev", ()))

@@ -255,9 +255,3 @@ def test_an_untrained_ranker_and_an_empty_split_are_refused():
         DistanceExplorer({"line": fake(Fake(linear))}, Split("dev", ()))
     with pytest.raises(QaselError, match="no question 'q9'"):
         DistanceExplorer({"line": fake(Fake(linear))}, SPLIT, first="q9")
-
-
-def test_it_prints_nothing(capsys, explorer):
-    explorer.picks[0].index = 0
-    pick(explorer, SPLIT, "many")
-    assert capsys.readouterr() == ("", "")

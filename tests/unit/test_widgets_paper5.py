@@ -215,9 +215,3 @@ def test_what_cannot_be_explored_is_refused(ranker):
         PerspectiveExplorer(ranker, SPLIT, first="q9")
     unanswered = PerspectiveExplorer(ranker, Split("dev", SPLIT[:1]))
     assert "no right candidate" in unanswered.static()
-
-
-def test_it_prints_nothing(capsys, explorer):
-    pick(explorer, SPLIT, "long")
-    explorer.asked.value = "it"
-    assert capsys.readouterr() == ("", "")

@@ -26,7 +26,7 @@ from qasel.locations import DATA
 from qasel.results.compare import ADJUSTED, ALPHA, CLEAR, entries, matrix, systems, targets
 from qasel.results.compare import with_tests as tested
 from qasel.results.matrix_text import interval, worth_its_cost
-from qasel.results.runs import SAMPLE, target_name
+from qasel.results.runs import REPEATED, SAMPLE, target_name
 
 NAME = "compare"
 """Name of these figures in `qasel figures`."""
@@ -52,13 +52,13 @@ TUNED: Mapping[tuple[str, str], tuple[str, dict[str, Any]]] = {
     ("MiniLM", NOTHING): ("sentence encoder (cosine)", {}),
     ("MiniLM", "the head alone"): (
         "cross-encoder (list)",
-        {"epochs": 4, "tune": "heads", "learning_rate": 1e-3},
+        {"tune": "heads", "learning_rate": 1e-3},
     ),
     ("MiniLM", "the head and LoRA"): (
         "cross-encoder (list)",
-        {"epochs": 4, "tune": "lora", "learning_rate": 3e-4},
+        {"tune": "lora", "learning_rate": 3e-4},
     ),
-    ("MiniLM", "all weights"): ("cross-encoder (list)", {"epochs": 4}),
+    ("MiniLM", "all weights"): ("cross-encoder (list)", {}),
     ("MPNet", NOTHING): ("sentence encoder (cosine)", _LARGER),
     ("MPNet", "all weights"): ("cross-encoder (list)", _LARGER),
 }
@@ -156,15 +156,18 @@ def quality_cost(cells: pd.DataFrame) -> HouseFigure:
 def tuning(runs: pd.DataFrame, target: str = "wikiqa/answered") -> HouseFigure | None:
     """Plot test MAP against minutes of training for the entries of `TUNED`.
 
-    Minutes are those of an epoch (`COSTS`) times the recipe's epochs; bars are the range over
-    seeds. Entries without a run or a cost are left out. Returns None if fewer than two remain.
+    Minutes are those of an epoch in float32 (`COSTS`) times the recipe's epochs, also for runs in
+    bfloat16; bars are the range over seeds. Entries without a run or a cost are left out. Returns
+    None if fewer than two remain.
     """
     costs = pd.read_csv(COSTS).set_index(["encoder", "trained"])
     figure = new_figure(9.5, 5.6)
     axes = figure.subplots()
     on_test = runs[(runs["split"] == "test") & (runs["target"] == target)]
+    on_test = on_test[on_test["counts"] != REPEATED]
+    settings = on_test["changed"].map(lambda own: {k: own[k] for k in own if k != "precision"})
     for (encoder, trained), (variant, changed) in TUNED.items():
-        found = on_test[(on_test["variant"] == variant) & on_test["changed"].map(changed.__eq__)]
+        found = on_test[(on_test["variant"] == variant) & settings.map(changed.__eq__)]
         if found.empty or (encoder, trained) not in costs.index:
             continue
         cost = costs.loc[(encoder, trained)]

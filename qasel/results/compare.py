@@ -343,9 +343,11 @@ def matrix(lines: pd.DataFrame, measure: str = "map") -> pd.DataFrame:
     place = {system: n for n, system in enumerate(lines["system"].unique())}
     device = ""
     if "device" in lines:
-        device = lines["device"].mode().iloc[0]
+        # The precision of training is a setting like any other, though it stands with the device.
+        where = lines["device"].str.replace(", bfloat16", "")
+        device = where.mode().iloc[0]
         lines = lines.copy()
-        lines.loc[lines["device"] != device, list(COSTS)] = None
+        lines.loc[where != device, list(COSTS)] = None
     cells = pd.DataFrame(
         {"target": target, "system": system, "place": place[system], "device": device}
         | _cell(group, measure)

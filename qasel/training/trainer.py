@@ -49,7 +49,7 @@ class Schedule:
     Every `decay_every` epochs, the learning rates are multiplied by `decay`. With a `warmup`, they
     instead rise linearly from 0 for that share of the epochs, batch by batch, then fall to 0.
     `keep` names the weights that the network ends with (`KEEP`). `precision` is that of matrix
-    products when training on a CPU; on a GPU they are in bfloat16.
+    products when training on a CPU; on GPUs made for it they are in bfloat16.
     """
 
     epochs: int

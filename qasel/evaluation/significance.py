@@ -243,5 +243,6 @@ def _by_seed(name: str, values: Any) -> pd.DataFrame:
     )
     table = pd.DataFrame(values if several else [values], dtype=np.float64)
     if table.empty or not np.isfinite(table).all(axis=None):
-        raise QaselError(f"{name}: a list of finite numbers is needed, one or more")
+        wanted = "a list of finite numbers is needed, one or more, on the same questions per run"
+        raise QaselError(f"{name}: {wanted}")
     return table

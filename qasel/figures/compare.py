@@ -129,9 +129,9 @@ def score_matrix(cells: pd.DataFrame) -> HouseFigure:
 def quality_cost(cells: pd.DataFrame) -> HouseFigure:
     """Plot mean quality against seconds to train, one panel per data set of a `with_tests` matrix.
 
-    Filled dots are systems that clearly beat at least one cheaper system. Numbered dots are those
-    that beat the most cheaper ones (in small panels, all). Bars are the 95 % interval of the mean
-    and the range of the runs' seconds.
+    Filled dots are systems that clearly beat at least one cheaper system; numbered dots, those that
+    beat the largest number of them (`_panel`). Bars are the 95 % interval of the mean and the range
+    of the runs' seconds.
     """
     shown = [t for t in targets(cells) if cells.loc[t, "seconds"].notna().any()]
     columns = min(2, len(shown))
@@ -192,9 +192,10 @@ def tuning(runs: pd.DataFrame, target: str = "wikiqa/answered") -> HouseFigure |
 
 
 def _panel(axes: Axes, column: pd.DataFrame) -> None:
-    """Draw a panel; its numbered systems are listed below it: all if at most `NAMED`, else `FEWER`.
+    """Draw a panel and list its numbered systems below it.
 
-    Those clearly beat the most cheaper systems; ties go to the cheaper one.
+    Up to `NAMED` systems are all numbered. Of more, at most `FEWER` are: those that clearly beat
+    the largest number of cheaper systems; ties go to the cheaper one.
     """
     table = worth_its_cost(column).assign(seconds=column["seconds"])
     beaten = table["beaten"]

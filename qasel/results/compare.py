@@ -374,6 +374,7 @@ def _cell(lines: pd.DataFrame, measure: str) -> dict[str, Any]:
     table = pd.DataFrame(runs)
     values = table.mean().to_dict()
     means = table.mean(axis=1).tolist() if table.notna().all(axis=None) else []
+    costs = lines[list(COSTS)].astype(float)
     return {
         **lines[["paper", "vectors", "under", "scale"]].iloc[0],
         "measure": measure,
@@ -384,8 +385,8 @@ def _cell(lines: pd.DataFrame, measure: str) -> dict[str, Any]:
         "runs": len(lines),
         "mean": fmean(values.values()),
         "std": float(np.std(means, ddof=1)) if len(means) > 1 else None,
-        **lines[list(COSTS)].astype(float).mean(),
-        "range": (lines["seconds"].min(), lines["seconds"].max()),
+        **costs.mean(),
+        "range": (costs["seconds"].min(), costs["seconds"].max()),
     }
 
 
@@ -418,12 +419,11 @@ def pairs(column: pd.DataFrame) -> pd.DataFrame:
     found = pd.DataFrame(np.nan, shared.index, ["difference", "p"])
     for seeds, part in shared.groupby(shared):
         names = dict.fromkeys(name for pair in part.index for name in pair)
-        values = {
-            name: (at(runs[name], seeds) if seeds else runs[name].mean().to_frame().T)[
-                questions
-            ].to_numpy()
+        shown_at = {
+            name: at(runs[name], seeds) if seeds else runs[name].mean().to_frame().T
             for name in names
         }
+        values = {name: table[questions].to_numpy() for name, table in shown_at.items()}
         gaps = [values[a].mean() - values[b].mean() for a, b in part.index]
         found.loc[part.index, "difference"] = gaps
         found.loc[part.index, "p"] = all_pairs(values, list(part.index), resamples=resamples)

@@ -15,7 +15,7 @@ from tqdm.auto import tqdm
 from qasel.errors import QaselError
 from qasel.rankers import History
 from qasel.training import checkpoint
-from qasel.training.devices import halved, joined, seed_all
+from qasel.training.devices import joined, seed_all, trains_in_bfloat16
 
 LAST = "last.safetensors"  # the state after the last epoch, from which a killed run resumes
 Keep = Literal["best", "last", "mean"]
@@ -201,7 +201,7 @@ def _epoch(
     sums: dict[str, Tensor] = {}
     seen = 0
     place = data.device.type
-    half = halved(data.device) or schedule.precision == "bfloat16"
+    half = trains_in_bfloat16(data.device) or schedule.precision == "bfloat16"
     for batch in data.batches(schedule.batch, order):
         with torch.autocast(place, torch.bfloat16, enabled=half):
             parts = losses(batch)

@@ -30,7 +30,6 @@ from statistics import fmean
 from typing import Any
 
 import numpy as np
-import torch
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 from sklearn.model_selection import GroupKFold
@@ -44,6 +43,7 @@ from qasel.locations import DATA
 from qasel.papers import ROOMS
 from qasel.results.ledger import code_revision
 from qasel.results.measure import vectors_for
+from qasel.training import DEVICES, resolve_device
 from qasel.training.recipe import Recipe, settings
 from qasel.training.trainer import KEEP
 
@@ -85,7 +85,7 @@ def recipe_of(room: str, variant: str, dataset: str, setting: str, seed: int) ->
 
 def run_fold(
     room: str, variant: str, dataset: str, setting: str, seed: int, fold: int, folds: int,
-    out: Path | None = None,
+    out: Path | None = None, device: str = "cpu",
 ) -> list[Row]:  # fmt: skip
     """Train without a fold and score it; return a row per rule of `keep`.
 
@@ -95,7 +95,7 @@ def run_fold(
     data = chosen.load()
     rest, held = fold_of(data.train, fold, folds)
     vectors = vectors_for(chosen, data)
-    ranker = ROOMS[chosen.paper].ranker(chosen, vectors, torch.device("cpu"))
+    ranker = ROOMS[chosen.paper].ranker(chosen, vectors, resolve_device(device))
     folder = out / f"fold-{fold}-of-{folds}" / chosen.slug if out else None
     tasks = {"tasks": data.tasks} if data.tasks else {}
     by_epoch: list[float] = []
@@ -229,6 +229,7 @@ def main() -> None:
     parser.add_argument("--seeds", default="0")
     parser.add_argument("--folds", type=int, default=3)
     parser.add_argument("--out", type=Path, help="keep checkpoints and first stages here")
+    parser.add_argument("--device", choices=DEVICES, default="cpu")
     parser.add_argument("--first", type=int, help="count the first so many training questions")
     options = parser.parse_args()
     # All settings of a fold before the next fold, so that a stopped comparison is still paired.
@@ -240,7 +241,7 @@ def main() -> None:
         row = found(known(PATH), chosen, fold, options.folds)
         if row is None:
             asked = (options.paper, variant, options.dataset, setting, seed, fold, options.folds)
-            for line in run_fold(*asked, options.out):
+            for line in run_fold(*asked, options.out, options.device):
                 add(PATH, line)
             row = found(known(PATH), chosen, fold, options.folds)
         rows.append(row | {"setting": setting})  # as written this time

@@ -18,6 +18,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 ROWS = 256  # words per matrix product: its result stays in the cache for the pass that reads it
+TOGETHER = 512  # sentences padded to one length on a GPU
 _BLOCK = 16  # sentences, or channels, whose data stay in the cache while the others stream by
 
 # The inner loops below index slices by the loop variable only: the compiler checks any other index
@@ -61,6 +62,14 @@ class MaxOverTime(nn.Module):
 
 def dense_max(words: Tensor, length: Tensor, wide: bool, weights: list[Tensor]) -> Tensor:
     """The same maxima with padding and PyTorch's convolution: `[S, sum of channels]`."""
+    # A few sentences at a time, or the longest of all would fill the memory with padding.
+    lengths = length.split(TOGETHER)
+    counts = torch.stack([part.sum() for part in lengths]).tolist()
+    parts = zip(words.split(counts), lengths, strict=True)
+    return torch.cat([_padded_max(*part, wide, weights) for part in parts])
+
+
+def _padded_max(words: Tensor, length: Tensor, wide: bool, weights: list[Tensor]) -> Tensor:
     size = int(length.max())
     places = torch.arange(size, device=length.device)
     padded = words.new_zeros(len(length), size, words.shape[1])

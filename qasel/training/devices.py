@@ -30,14 +30,9 @@ def resolve_device(name: str) -> torch.device:
     return torch.device(name)
 
 
-def trains_in_bfloat16(device: torch.device) -> bool:
-    """Whether the device always trains in bfloat16: a GPU that does not only emulate it."""
-    return device.type == "cuda" and torch.cuda.is_bf16_supported(including_emulation=False)
-
-
 def describe_device(device: torch.device, precision: str = "float32") -> str:
     """The device in words, for the ledger, with the `precision` of training if not float32."""
-    half = ", bfloat16" if trains_in_bfloat16(device) or precision == "bfloat16" else ""
+    half = ", bfloat16" if precision == "bfloat16" else ""
     if device.type == "cuda":
         return torch.cuda.get_device_name(device) + half
     threads = torch.get_num_threads()

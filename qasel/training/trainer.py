@@ -15,7 +15,7 @@ from tqdm.auto import tqdm
 from qasel.errors import QaselError
 from qasel.rankers import History
 from qasel.training import checkpoint
-from qasel.training.devices import joined, seed_all, trains_in_bfloat16
+from qasel.training.devices import joined, seed_all
 
 LAST = "last.safetensors"  # the state after the last epoch, from which a killed run resumes
 Keep = Literal["best", "last", "mean"]
@@ -49,7 +49,7 @@ class Schedule:
     Every `decay_every` epochs, the learning rates are multiplied by `decay`. With a `warmup`, they
     instead rise linearly from 0 for that share of the epochs, batch by batch, then fall to 0.
     `keep` names the weights that the network ends with (`KEEP`). `precision` is that of matrix
-    products when training on a CPU; on GPUs made for it they are in bfloat16.
+    products and convolutions in training; all else is in float32.
     """
 
     epochs: int
@@ -201,7 +201,7 @@ def _epoch(
     sums: dict[str, Tensor] = {}
     seen = 0
     place = data.device.type
-    half = trains_in_bfloat16(data.device) or schedule.precision == "bfloat16"
+    half = schedule.precision == "bfloat16"
     for batch in data.batches(schedule.batch, order):
         with torch.autocast(place, torch.bfloat16, enabled=half):
             parts = losses(batch)

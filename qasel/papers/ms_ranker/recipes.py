@@ -135,7 +135,7 @@ class MSRankerRecipe(Recipe):
     patience: Count = 8  # epochs without a better dev MAP
     epochs: Count = 8
     keep: Keep = "last"  # which weights are tested (`training.trainer.KEEP`)
-    precision: Precision = "float32"  # of matrix products in training on a CPU
+    precision: Precision = "float32"  # of matrix products in training
 
     @property
     def before(self) -> "MSRankerRecipe":

@@ -141,7 +141,7 @@ class CrossEncoderRecipe(Recipe):
     cut: Natural = 30  # candidates per training list (see `cut_lists`); 0 keeps all
     epochs: Count = 2  # on WikiQA four (docs/notes/yardsticks.md)
     keep: Keep = "best"  # which weights are tested (`training.trainer.KEEP`)
-    # Of matrix products in training on a CPU: with AMX, bfloat16 takes 36 to 62 % of the time.
+    # Of matrix products in training: on a CPU with AMX, bfloat16 takes 36 to 62 % of the time.
     precision: Precision = "float32"
 
     @model_validator(mode="after")

@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch.nn import functional as F
 
-from qasel.layers.convolution import MaxOverTime, dense_max
+from qasel.layers.convolution import MaxOverTime, max_by_products
 
 
 def slow(words, length, layer):
@@ -52,13 +52,18 @@ def test_output_and_gradients_equal_the_slow_reference(case):
         torch.testing.assert_close(got, wanted, atol=1e-5, rtol=1e-5)
 
 
-def test_dense_path_of_the_gpu_equals_the_cpu_path(case, monkeypatch):
+def test_path_of_the_gpu_equals_the_cpu_path(case, monkeypatch):
     words, length, layer = case
     monkeypatch.setattr("qasel.layers.convolution.TOGETHER", 2)  # several groups of sentences
     bias = torch.cat([c.bias for c in layer.convolutions])
     weights = [c.weight for c in layer.convolutions]
-    dense = F.relu(dense_max(words, length, layer.wide, weights) + bias)
-    torch.testing.assert_close(dense, layer(words, length))
+    other = F.relu(max_by_products(words, length, layer.wide, weights) + bias)
+    here = layer(words, length)
+    torch.testing.assert_close(other, here)
+    for got, wanted in zip(
+        gradients(words, layer, other), gradients(words, layer, here), strict=True
+    ):
+        torch.testing.assert_close(got, wanted, atol=1e-5, rtol=1e-5)
 
 
 def test_more_words_than_one_product_holds(case, monkeypatch):

@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, runtime_checkable
 
-import bm25s
 import numpy as np
 
 from qasel.datasets.base import Dataset, Question, Split
@@ -259,6 +258,9 @@ class BM25(Baseline):
         corpus = [tokenize(text) for text in texts]
         if not any(corpus):  # bm25s cannot index a collection without words
             return [np.zeros(len(question.candidates)) for question in split]
+        # Not at the top: it imports JAX, if that is there, which takes most of a GPU's memory.
+        import bm25s
+
         index = bm25s.BM25(k1=self.state["k1"], b=self.state["b"], dtype="float64")
         index.index(corpus, show_progress=False)
         scores = []

@@ -16,7 +16,7 @@ from qasel.training.recipe import (
     usual_protocol,
     usual_vectors,
 )
-from qasel.training.trainer import Keep, Precision
+from qasel.training.trainer import Keep
 
 SCHEMES: dict[str, Scheme] = {
     "CA(point)": Scheme((POINT,), "point"),
@@ -66,7 +66,7 @@ class HierarchicalRecipe(Recipe):
     `list_mean` and the cap on `epochs`. docs/notes/hierarchical-ranking.md explains each choice.
     """
 
-    added: ClassVar = {"pair_head": "relu", "keep": "best", "precision": "float32"}
+    added: ClassVar = {"pair_head": "relu", "keep": "best"}
 
     paper: str = PAPER
     variant: Annotated[str, one_of(VARIANTS)]
@@ -89,7 +89,6 @@ class HierarchicalRecipe(Recipe):
     patience: Count = 10  # epochs without a better dev MAP
     keep: Keep = "best"  # which weights are tested (`training.trainer.KEEP`)
     epochs: Count = 100
-    precision: Precision = "float32"  # of matrix products and convolutions in training
 
     @property
     def scheme(self) -> Scheme:

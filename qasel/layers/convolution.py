@@ -6,7 +6,7 @@ convolution also beyond the beginning, so that each word meets each tap.
 
 On a CPU, the forward pass is one matrix product per kernel (every word with every tap) and a pass
 that sums taps and takes the maximum. In the backward pass only a channel's winning window gets a
-gradient: about length times less work than in a dense convolution, which serves on a GPU.
+gradient: about length times less work than in the products that serve on a GPU.
 """
 
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 ROWS = 256  # words per matrix product: its result stays in the cache for the pass that reads it
-TOGETHER = 1024  # sentences per matrix product on a GPU
+TOGETHER = 512  # sentences padded to one length on a GPU
 _BLOCK = 16  # sentences, or channels, whose data stay in the cache while the others stream by
 
 # The inner loops below index slices by the loop variable only: the compiler checks any other index
@@ -62,75 +62,34 @@ class MaxOverTime(nn.Module):
 
 
 def max_by_products(words: Tensor, length: Tensor, wide: bool, weights: Sequence[Tensor]) -> Tensor:
-    """The same maxima by PyTorch's operations, for a GPU: `[S, sum of channels]`."""
-    # A few sentences at a time, or the products of all would fill the memory.
+    """The same maxima by PyTorch's matrix products, for a GPU: `[S, sum of channels]`.
+
+    cuDNN's convolutions want a large workspace for each of the many shapes of these batches.
+    """
+    # A few sentences at a time, or the longest of all would fill the memory with padding.
     lengths = length.split(TOGETHER)
     counts = torch.stack([part.sum() for part in lengths]).tolist()
     parts = zip(words.split(counts), lengths, strict=True)
-    return torch.cat([_ProductMax.apply(*part, wide, *weights) for part in parts])
+    return torch.cat([_padded_max(*part, wide, weights) for part in parts])
 
 
-class _ProductMax(torch.autograd.Function):
-    """`max_by_products` for some sentences.
-
-    They lie in one row, with zeros between them, where windows that leave a sentence end.
-    """
-
-    @staticmethod
-    @torch.amp.custom_fwd(device_type="cuda")
-    def forward(ctx: Any, words: Tensor, length: Tensor, wide: bool, *weights: Tensor) -> Tensor:
-        gap = max(weight.shape[2] for weight in weights) - 1
-        sentence = torch.arange(len(length), device=length.device)
-        of_word = sentence.repeat_interleave(length)
-        place_of_word = torch.arange(len(words), device=length.device) + gap * (of_word + 1)
-        row = words.new_zeros(len(words) + gap * (len(length) + 1), words.shape[1]).float()
-        row[place_of_word] = words.float()
-        place = torch.arange(len(row), dtype=torch.int32, device=length.device)[:, None]
-        # The sentence whose windows start at a place; windows between sentences count for none.
-        owner = torch.full_like(place[:, 0], len(length), dtype=torch.int64)
-        owner[place_of_word] = of_word
-        first = length.cumsum(0) - length + gap * (sentence + 1)
-        best, winner, owners = [], [], []
-        for weight in weights:
-            channels, size, kernel = weight.shape
-            starts = len(row) - kernel + 1
-            whose = owner[:starts].clone()
-            for before in range(1, kernel if wide else 1):
-                whose[first - before] = sentence
-            by_tap = (row @ weight.permute(1, 2, 0).reshape(size, -1)).unflatten(1, (kernel, -1))
-            windows = by_tap[:starts, 0].float()
-            for tap in range(1, kernel):
-                windows = windows + by_tap[tap : starts + tap, tap]
-            index = whose[:, None].expand(-1, channels)
-            most = windows.new_full((len(length) + 1, channels), -torch.inf)
-            most.scatter_reduce_(0, index, windows, "amax")
-            won = torch.where(windows == most[whose], place[:starts], len(row))
-            earliest = won.new_full(most.shape, len(row)).scatter_reduce_(0, index, won, "amin")
-            best.append(most[:-1])
-            winner.append(earliest)
-            owners.append(whose)
-        ctx.save_for_backward(row, place, place_of_word, *winner, *owners, *weights)
-        return torch.cat(best, dim=1)
-
-    @staticmethod
-    @torch.amp.custom_bwd(device_type="cuda")
-    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
-        row, place, place_of_word, *rest = ctx.saved_tensors
-        count = len(rest) // 3
-        to_row, to_weights = torch.zeros_like(row), []
-        sizes = [weight.shape[0] for weight in rest[2 * count :]]
-        # One more sentence, for the places that belong to none.
-        pulls = F.pad(gradient, (0, 0, 0, 1)).split(sizes, dim=1)
-        parts = zip(pulls, rest[:count], rest[count : 2 * count], rest[2 * count :], strict=True)
-        for pull, winner, owner, weight in parts:
-            starts = len(owner)
-            at_winners = torch.where(winner[owner] == place[:starts], pull[owner], 0.0)
-            by_tap = []
-            for tap in range(weight.shape[2]):
-                by_tap.append(at_winners.mT @ row[tap : tap + starts])
-                to_row[tap : tap + starts] += at_winners @ weight[:, :, tap]
-            to_weights.append(torch.stack(by_tap, dim=2).to(weight.dtype))
-        return to_row[place_of_word], None, None, *to_weights
+def _padded_max(words: Tensor, length: Tensor, wide: bool, weights: Sequence[Tensor]) -> Tensor:
+    # Zeros before each sentence, and after the last, are all that windows see outside of one.
+    gap = max(weight.shape[2] for weight in weights) - 1
+    place = torch.arange(gap + int(length.max()), device=length.device) - gap
+    padded = words.new_zeros(len(length), len(place), words.shape[1])
+    padded[(place >= 0) & (place < length[:, None])] = words
+    row = F.pad(padded.flatten(0, 1), (0, 0, 0, gap))
+    best = []
+    for weight in weights:
+        kernel, windows = weight.shape[2], row.new_zeros(())
+        for tap in range(kernel):
+            part = row[tap : tap + place.numel() * len(length)]
+            windows = torch.addmm(windows, part, weight[:, :, tap].mT)
+        counts = (place >= (1 - kernel if wide else 0)) & (place < length[:, None])
+        windows = windows.view(*counts.shape, -1)
+        best.append(windows.masked_fill(~counts[..., None], -torch.inf).max(dim=1).values)
+    return torch.cat(best, dim=1)
 
 
 class _SparseMax(torch.autograd.Function):

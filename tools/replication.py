@@ -245,11 +245,14 @@ def _hierarchical_ranking() -> Tables:
 
     def held_out(_: pd.DataFrame) -> str:
         frame = pd.read_csv(DATA / "held-out.csv", dtype={"folds": str})
-        frame = frame[frame["variant"].isin(room.variants) & (frame["dataset"] == "wikiqa")]
         frame = frame[frame["variant"].isin(["CA(list)", "MTL(list)", "RI(list)", "PRI(list)"])]
-        grouped = frame.fillna({"setting": "as set"}).groupby(["folds", "variant", "setting"])
+        frame["data"] = frame["dataset"].map(DATASETS)
+        grouped = frame.fillna({"setting": "as set"}).groupby(
+            ["data", "folds", "variant", "setting"]
+        )
         found = grouped["map"].agg(["mean", "count"]).round(3).reset_index()
-        return markdown_table(found.set_axis(["folds", "system", "setting", "MAP", "runs"], axis=1))
+        columns = ["data", "folds", "system", "setting", "MAP", "runs"]
+        return markdown_table(found.set_axis(columns, axis=1))
 
     return {
         "table-1": lambda runs: beside(room, "table-1", runs),

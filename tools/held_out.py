@@ -229,7 +229,8 @@ def main() -> None:
     parser.add_argument("--seeds", default="0")
     parser.add_argument("--folds", type=int, default=3)
     parser.add_argument("--out", type=Path, help="keep checkpoints and first stages here")
-    parser.add_argument("--device", choices=DEVICES, default="cpu")
+    told = "where to train; a GPU draws other dropout masks, and rows do not tell the device"
+    parser.add_argument("--device", choices=DEVICES, default="cpu", help=told)
     parser.add_argument("--first", type=int, help="count the first so many training questions")
     options = parser.parse_args()
     # All settings of a fold before the next fold, so that a stopped comparison is still paired.

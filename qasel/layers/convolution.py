@@ -1,12 +1,13 @@
-"""Convolution and max-over-time without padding: an epoch takes half as long as with `F.conv1d`.
+"""Convolution and maximum over time; on a CPU without padding, in half of the time of `F.conv1d`.
 
-(CA(list) on WikiQA, one thread; see `docs/notes/kernels.md`.) Sentences are rows of words, one
+(An epoch of CA(list) on WikiQA, see `docs/notes/kernels.md`.) Sentences are rows of words, one
 after the other. A window may extend beyond the end of its sentence, where it sees zeros; in a wide
 convolution also beyond the beginning, so that each word meets each tap.
 
 On a CPU, the forward pass is one matrix product per kernel (every word with every tap) and a pass
 that sums taps and takes the maximum. In the backward pass only a channel's winning window gets a
-gradient: about length times less work than in the products that serve on a GPU.
+gradient: about length times less work than a dense one. On a GPU, PyTorch's products and gradients
+serve (`max_by_products`).
 """
 
 from collections.abc import Sequence
@@ -62,11 +63,11 @@ class MaxOverTime(nn.Module):
 
 
 def max_by_products(words: Tensor, length: Tensor, wide: bool, weights: Sequence[Tensor]) -> Tensor:
-    """The same maxima by PyTorch's matrix products, for a GPU: `[S, sum of channels]`.
+    """The largest window per sentence and channel, without bias and ReLU: `[S, all channels]`.
 
-    cuDNN's convolutions want a large workspace for each of the many shapes of these batches.
+    For a GPU, where cuDNN's convolutions want a large workspace for each of a batch's many shapes.
     """
-    # A few sentences at a time, or the longest of all would fill the memory with padding.
+    # In groups, as one long sentence would pad all others to its length.
     lengths = length.split(TOGETHER)
     counts = torch.stack([part.sum() for part in lengths]).tolist()
     parts = zip(words.split(counts), lengths, strict=True)
@@ -77,23 +78,23 @@ def _padded_max(words: Tensor, length: Tensor, wide: bool, weights: Sequence[Ten
     # Zeros before each sentence, and after the last, are all that windows see outside of one.
     gap = max(weight.shape[2] for weight in weights) - 1
     place = torch.arange(gap + int(length.max()), device=length.device) - gap
-    padded = words.new_zeros(len(length), len(place), words.shape[1])
-    padded[(place >= 0) & (place < length[:, None])] = words
-    row = F.pad(padded.flatten(0, 1), (0, 0, 0, gap))
+    inside = (place >= 0) & (place < length[:, None])
+    row = words.new_zeros(inside.numel() + gap, words.shape[1])
+    row[: inside.numel()][inside.flatten()] = words
     best = []
     for weight in weights:
         kernel, windows = weight.shape[2], row.new_zeros(())
         for tap in range(kernel):
-            part = row[tap : tap + place.numel() * len(length)]
+            part = row[tap : tap + inside.numel()]
             windows = torch.addmm(windows, part, weight[:, :, tap].mT)
-        counts = (place >= (1 - kernel if wide else 0)) & (place < length[:, None])
-        windows = windows.view(*counts.shape, -1)
-        best.append(windows.masked_fill(~counts[..., None], -torch.inf).max(dim=1).values)
+        valid = (place >= (1 - kernel if wide else 0)) & (place < length[:, None])
+        windows = windows.view(*valid.shape, -1).masked_fill(~valid[..., None], -torch.inf)
+        best.append(windows.max(dim=1).values)
     return torch.cat(best, dim=1)
 
 
 class _SparseMax(torch.autograd.Function):
-    """`max_by_products` for the CPU."""
+    """What `max_by_products` returns, for the CPU."""
 
     @staticmethod
     def forward(ctx: Any, words: Tensor, length: Tensor, wide: bool, *weights: Tensor) -> Tensor:

@@ -329,9 +329,9 @@ def matrix(lines: pd.DataFrame, measure: str = "map") -> pd.DataFrame:
     - `values`: question → value, averaged over the runs that have it; `mean`: the mean of these;
     - `by_seed`: the table of that name; `means`: the mean of each run, or none if runs differ in
       their questions (folds); `std`: the means' sample standard deviation (None for one run);
-    - `seconds` to train, `parameters` and `ranked_per_second`: means over the runs that have any,
-      on the `device` (with its threads) on which most runs of the matrix were measured; `range`:
-      the least and the most seconds;
+    - `seconds` to train, `parameters` and `ranked_per_second`: means over the runs that have any;
+      times are of the `device` (with its threads) on which most runs of the matrix were measured;
+      `range`: the least and the most seconds;
     - `compared`: whether it has the questions that most systems on the target have (in a tie, the
       larger set). Only such lines are tested against each other.
 
@@ -347,7 +347,7 @@ def matrix(lines: pd.DataFrame, measure: str = "map") -> pd.DataFrame:
         where = lines["device"].str.replace(", bfloat16", "")
         device = where.mode().iloc[0]
         lines = lines.copy()
-        lines.loc[where != device, list(COSTS)] = None
+        lines.loc[where != device, ["seconds", "ranked_per_second"]] = None
     cells = pd.DataFrame(
         {"target": target, "system": system, "place": place[system], "device": device}
         | _cell(group, measure)

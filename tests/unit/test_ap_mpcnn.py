@@ -206,16 +206,6 @@ def test_both_searches_find_the_same_windows(attention, wide):
     assert torch.equal(found, layer.largest(table, place, length, weight))
 
 
-@pytest.mark.parametrize("attention", [True, False])
-def test_half_precision_products_give_nearly_the_same(attention):
-    model, data, _ = make(attention)
-    batch = data.batch(torch.arange(3))
-    with torch.autocast("cpu", torch.bfloat16):
-        half = model(batch)
-    assert half.dtype == torch.float32
-    torch.testing.assert_close(half, model(batch), atol=0.05, rtol=0.05)
-
-
 def test_unknown_words_share_a_vector_within_a_quarter():
     model, _, vocabulary = make()
     found = model.words(torch.tensor([*vocabulary.encode(["built", "iron"]), 0]))

@@ -26,7 +26,6 @@ def attention_weights(
     The cosine matrix D is never built: the sum of a row of D is the product of the word's unit
     vector with the sum of the other sentence's unit vectors. Softmax is over real words only.
     """
-    # No matrix products: on a GPU they have half precision, which is too coarse for this softmax.
     rows = (question * answer.sum(1, keepdim=True)).sum(-1)  # E₁
     columns = (answer * question.sum(1, keepdim=True)).sum(-1)  # E₂
     return masked_softmax(rows, real_question), masked_softmax(columns, real_answer)
@@ -62,7 +61,7 @@ def vertical(x: Tensor, y: Tensor, difference: str = "sum") -> Tensor:
     (2015), and the result is `[P, (2 + F)·M²]`. The numbers of a pair of widths are next to each
     other; the second sentence's width varies fastest.
     """
-    product = (x[:, :, None] * y[:, None]).sum(-1)  # [P, M, M]; @ would be in half precision
+    product = (x[:, :, None] * y[:, None]).sum(-1)  # [P, M, M]
     cosine = _cosine(product, _length(x, 2)[:, :, None], _length(y, 2)[:, None])
     gap = x[:, :, None] - y[:, None]  # [P, M, M, F]
     absolute = gap.abs()

@@ -172,15 +172,15 @@ def test_optimiser_has_every_trained_number_once_and_decays_matrices_only(folder
     assert all(p.grad is not None for p in trained)
 
 
-def test_heads_have_their_own_rate_and_lower_layers_learn_more_slowly(folder):
-    system = make(folder, learning_rate=1.0, head_rate=3.0, layer_decay=0.5)
+def test_lower_layers_learn_more_slowly(folder):
+    system = make(folder, learning_rate=1.0, layer_decay=0.5)
     system.prepare(SPLIT)
     rates = {
         id(p): group["lr"] for group in system.optimizer().param_groups for p in group["params"]
     }
     model, layers = system.network.pairs.model, system.encoder.layers
     assert len(model.encoder.layer) == layers > 1
-    assert {rates[id(p)] for p in system.network.heads.parameters()} == {3.0}
+    assert {rates[id(p)] for p in system.network.heads.parameters()} == {1.0}
     for number, layer in enumerate(model.encoder.layer):
         assert {rates[id(p)] for p in layer.parameters()} == {0.5 ** (layers - number)}
     assert {rates[id(p)] for p in model.embeddings.parameters()} == {0.5 ** (layers + 1)}

@@ -215,13 +215,12 @@ class CrossEncoderRanker(neural.NeuralRanker):
         return super().training_data(cut_lists(split, self.recipe.cut, self.recipe.seed))
 
     def optimizer(self) -> torch.optim.Optimizer:
-        """AdamW; biases and norms have no weight decay, heads and layers rates of their own."""
+        """AdamW, with no weight decay for biases and norms, and lower rates for lower layers."""
         r, layers = self.recipe, self.encoder.layers
         groups: dict[tuple[float, float], list[nn.Parameter]] = {}
         for name, weights in self.network.named_parameters():
             if weights.requires_grad:
-                below = layers + 1 - depth(name, layers)
-                rate = self.rate * r.layer_decay**below if below else r.head_rate or self.rate
+                rate = self.rate * r.layer_decay ** (layers + 1 - depth(name, layers))
                 decay = r.weight_decay if weights.ndim > 1 else 0.0
                 groups.setdefault((rate, decay), []).append(weights)
         return torch.optim.AdamW(

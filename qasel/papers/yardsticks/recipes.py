@@ -111,7 +111,6 @@ class CrossEncoderRecipe(Recipe):
     added: ClassVar = {
         "head_start": "new",
         "tune": "all",
-        "head_rate": 0.0,
         "layer_decay": 1.0,
         "keep": "best",
         "precision": "float32",
@@ -134,7 +133,6 @@ class CrossEncoderRecipe(Recipe):
     pairs: Literal["all", "hardest"] = "hardest"  # "all" squashes scores by a sigmoid
     margin: Amount = 1.0
     learning_rate: Amount = 5e-5
-    head_rate: Amount = 0.0  # learning rate of the heads, which start new; 0: that of the encoder
     # Factor of the learning rate from one layer of the encoder to the one below it.
     layer_decay: Annotated[float, Field(gt=0, le=1)] = 1.0
     weight_decay: Amount = 0.01  # of weight matrices; biases and norms have none

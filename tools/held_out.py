@@ -8,7 +8,7 @@ The training questions are split into folds. For each variant, setting, seed and
 trained on the other folds as usual and scored on the held-out fold: if the recipe has `keep`, under
 each rule for which weights to keep, and after every epoch (`by_epoch`). Each finished fold is a row
 of data/held-out.csv, identified by its recipe's hash: a stopped comparison can go on, and rows of a
-recipe whose defaults have changed since are not used.
+recipe whose defaults have changed since are not used. (In older rows, `device` is empty: a CPU.)
 
 The printed table has the mean held-out MAP and the difference from the first setting, over the runs
 (fold and seed) that both have, with two 95 % intervals: over questions (bootstrap, each question's
@@ -43,14 +43,14 @@ from qasel.locations import DATA
 from qasel.papers import ROOMS
 from qasel.results.ledger import code_revision
 from qasel.results.measure import vectors_for
-from qasel.training import DEVICES, resolve_device
+from qasel.training import DEVICES, describe_device, resolve_device
 from qasel.training.recipe import Recipe, settings
 from qasel.training.trainer import KEEP
 
 PATH = DATA / "held-out.csv"
 FIELDS = (
     "variant", "dataset", "setting", "seed", "recipe", "fold", "folds",
-    "epoch", "dev", "map", "revision", "ap", "by_epoch",
+    "epoch", "dev", "map", "revision", "ap", "by_epoch", "device",
 )  # fmt: skip
 FOLD_SEED = 5
 Row = dict[str, str]
@@ -95,7 +95,8 @@ def run_fold(
     data = chosen.load()
     rest, held = fold_of(data.train, fold, folds)
     vectors = vectors_for(chosen, data)
-    ranker = ROOMS[chosen.paper].ranker(chosen, vectors, resolve_device(device))
+    place = resolve_device(device)
+    ranker = ROOMS[chosen.paper].ranker(chosen, vectors, place)
     folder = out / f"fold-{fold}-of-{folds}" / chosen.slug if out else None
     tasks = {"tasks": data.tasks} if data.tasks else {}
     by_epoch: list[float] = []
@@ -120,6 +121,7 @@ def run_fold(
             scores.map, code_revision(),
             json.dumps({q: round(ap, 4) for q, ap in scores.per_question["map"].items()}),
             json.dumps(by_epoch) if rules else "",
+            describe_device(place, getattr(chosen, "precision", "float32")),
         )  # fmt: skip
         rows.append({name: str(value) for name, value in zip(FIELDS, values, strict=True)})
     return rows
@@ -229,8 +231,7 @@ def main() -> None:
     parser.add_argument("--seeds", default="0")
     parser.add_argument("--folds", type=int, default=3)
     parser.add_argument("--out", type=Path, help="keep checkpoints and first stages here")
-    told = "where to train; a GPU draws other dropout masks, and rows do not tell the device"
-    parser.add_argument("--device", choices=DEVICES, default="cpu", help=told)
+    parser.add_argument("--device", choices=DEVICES, default="cpu")
     parser.add_argument("--first", type=int, help="count the first so many training questions")
     options = parser.parse_args()
     # All settings of a fold before the next fold, so that a stopped comparison is still paired.

@@ -49,7 +49,7 @@ class Schedule:
     Every `decay_every` epochs, the learning rates are multiplied by `decay`. With a `warmup`, they
     instead rise linearly from 0 for that share of the epochs, batch by batch, then fall to 0.
     `keep` names the weights that the network ends with (`KEEP`). `precision` is that of matrix
-    products in training and of what follows from them; weights, losses and ranking are in float32.
+    products in training; weights, losses and ranking are always in float32.
     """
 
     epochs: int

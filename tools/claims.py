@@ -30,6 +30,8 @@ VERDICTS = re.compile(
     r"(?:Of the )?\d+ (?:numbers|comparisons)[^\n]*?(?:not run\.|\)\.|run by us\.)"
 )
 """Matches the summaries of the tables of numbers and of claims."""
+TABLE = re.compile(r" \| .*? \| :?--.*\|")
+"""Matches a Markdown table on one line."""
 
 
 def claims(notebook: NotebookNode) -> Iterator[tuple[int, str, dict[str, str]]]:
@@ -98,7 +100,7 @@ def section(path: Path, known: set[str]) -> str:
         for number, told, values in claims(notebook):
             lines = [f"| `{name.replace('|', '¦')}` | {value} |" for name, value in values.items()]
             table = ["| number | value |", "| :-- | :-- |", *lines]
-            parts += [f"**Cell {number}.** {told}", "\n".join(table)]
+            parts += [f"**Cell {number}.** {TABLE.sub('', told)}", "\n".join(table)]
     except QaselError as error:
         raise QaselError(f"{path.name}, {error}") from error
     for number, cell in enumerate(notebook.cells):

@@ -72,7 +72,7 @@ def notebooks() -> str:
 def papers(runs: pd.DataFrame) -> str:
     """Return a table of the papers: how many numbers were run, their verdicts, and the headline."""
     lines = []
-    for name in PAPERS:
+    for number, name in enumerate(PAPERS, 1):
         room = ROOMS[name]
         frame = comparison(room, runs)
         own, _ = own_numbers(room, frame[~frame["metric"].str.startswith("dev ")])
@@ -82,7 +82,7 @@ def papers(runs: pd.DataFrame) -> str:
         ours = "–" if pd.isna(best["ours"]) else f"{best['ours']:.3f}"
         lines.append(
             {
-                "paper": f"[{room.title}](docs/results/papers/{name}.md)",
+                "paper": f"{number}. [{room.title}](docs/results/papers/{name}.md)",
                 "numbers": str(len(own)),
                 "run": str((own["runs"] > 0).sum()),
                 f"{SEEDS} seeds": str((own["runs"] >= SEEDS).sum()),

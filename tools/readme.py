@@ -82,7 +82,8 @@ def papers(runs: pd.DataFrame) -> str:
         ours = "–" if pd.isna(best["ours"]) else f"{best['ours']:.3f}"
         lines.append(
             {
-                "paper": f"{number}. [{room.title}](docs/results/papers/{name}.md)",
+                "": str(number),
+                "paper": f"[{room.title}](docs/results/papers/{name}.md)",
                 "numbers": str(len(own)),
                 "run": str((own["runs"] > 0).sum()),
                 f"{SEEDS} seeds": str((own["runs"] >= SEEDS).sum()),

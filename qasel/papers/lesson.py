@@ -16,7 +16,7 @@ from qasel.training import Recipe
 from qasel.training.recipe import settings as recipe_settings
 
 Entry = dict[str, Any]
-"""A row of `qasel.results.compare.entries`."""
+"""A row of `qasel.results.matrix.entries`."""
 
 
 def chosen_recipes(

@@ -15,8 +15,9 @@ from qasel.papers.ap_mpcnn import report as claims
 from qasel.papers.ap_mpcnn import report as figures
 from qasel.papers.ap_mpcnn.recipes import ALONE, SETTINGS
 from qasel.papers.figures import figures as drawn
+from qasel.results.claims import AGAINST, HELD
 from qasel.results.claims import claims as judged
-from qasel.results.compare import AGAINST, HELD, NOT_RUN
+from qasel.results.tables import NOT_RUN
 from qasel.text import Vectors, tokenize
 
 PAPER = "ap-mpcnn"

@@ -19,9 +19,9 @@ from qasel.papers import (
 )
 from qasel.papers.lesson import just_measured
 from qasel.rankers import WordOverlap
-from qasel.results import compare as side_by_side
+from qasel.results import matrix as side_by_side
 from qasel.results import matrix_text
-from qasel.results.compare import entries, matrix, with_tests
+from qasel.results.matrix import entries, matrix, with_tests
 from qasel.results.runs import read_runs, target_name
 from qasel.results.tables import latex_table, markdown_table
 
@@ -66,14 +66,14 @@ def test_mean_and_intervals_over_seeds_and_questions():
     assert cell["std"] == pytest.approx(deviation)
     assert cell["by_seed"].to_numpy().tolist() == [[0.5, 1.0], [0.7, 1.0]]
     found = hierarchical_bootstrap(list(runs))
-    ends = matrix_text.details(cells.loc[WIKI]).loc["A", side_by_side.INTERVAL]
+    ends = matrix_text.details(cells.loc[WIKI]).loc["A", matrix_text.INTERVAL]
     assert ends == f"{found.low:.3f} to {found.high:.3f}"
 
 
 def test_one_run_has_no_deviation():
     cells = matrix_of([outcome("A", 0.5)])
     assert cells.loc[(WIKI, "A"), ["std", "parameters", "ranked_per_second"]].isna().all()
-    ends = matrix_text.details(cells.loc[WIKI]).loc["A", side_by_side.INTERVAL]
+    ends = matrix_text.details(cells.loc[WIKI]).loc["A", matrix_text.INTERVAL]
     assert ends == "0.500 to 0.500"
 
 

@@ -117,7 +117,7 @@ def report(room: Room, format_: str = "md", runs: pd.DataFrame | None = None) ->
     """Every number of a paper next to ours; in `md` and `latex` also its claims and all counts."""
     frame = tables.comparison(room, runs)
     if format_ == "csv":
-        return tables.render(frame, format_)
+        return tables.csv_of(frame[tables.COLUMNS])
     found = claims(room, runs)
     parts, notes = tables.parts_of(frame)
     own, _ = tables.own_numbers(room, frame)

@@ -112,7 +112,7 @@ def test_runs_with_other_vectors_are_not_mixed():
         chosen = recipe("CA(list)", "wikiqa", vectors=vectors).change(**changes)
         return ledger_row(chosen, {"map": 0.7}, {"map": 0.7}, {"q": 0.7})
 
-    usual, other = "glove.6B.100d", "glove.6B.100d+contexts"
+    usual, other = "glove.6B.100d", "glove.6B.300d"
     rows = [row(usual), row(other), row(usual, dropout=0.4)]
     found = varied(ROOM, "CA(list)", "wikiqa", "dropout", runs_of(rows))
     assert {value: len(group) for value, group in found.items()} == {0.2: 1, 0.4: 1}

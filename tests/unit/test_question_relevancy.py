@@ -34,7 +34,7 @@ from qasel.papers.question_relevancy.recipes import (
 )
 from qasel.results.measure import vectors_for
 from qasel.results.tables import published
-from qasel.text import Vectors, load_vectors
+from qasel.text import Vectors
 from qasel.text.features import distances as by_name
 from qasel.text.features.distances import (
     NAMES,
@@ -43,7 +43,6 @@ from qasel.text.features.distances import (
     distances,
     distances_by_name,
 )
-from qasel.text.vectors import CONTEXTS
 
 CPU = torch.device("cpu")
 WORDS = ["cat", "dog", "fish", "bird", "red", "blue", "green", "food", "house"]
@@ -280,17 +279,6 @@ def test_a_model_brings_the_vectors_of_the_words_that_it_learnt_from(variant, tm
     assert ROOM.load(tmp_path / "again", others, CPU).vectors.rows == found.vectors.rows
     with pytest.raises(QaselError, match="have 3 numbers each, not 4"):
         ROOM.load(tmp_path, Vectors("toy", {"new": 0}, np.ones((1, 3), dtype=np.float32)), CPU)
-
-
-def test_vectors_from_contexts_go_with_the_model(tmp_path):
-    settings = recipe(STL, vectors="sample" + CONTEXTS, scale="quick").change(epochs=1)
-    data = settings.load()
-    model = ROOM.ranker(settings, vectors_for(settings, data), CPU)
-    model.fit(data.train, data.dev)
-    assert model.vectors.rows.keys() - load_vectors("sample").rows.keys()
-    model.save(tmp_path)
-    kept = ROOM.load(tmp_path, load_vectors("sample"), CPU)
-    assert kept.rank(data.test).scores == model.rank(data.test).scores
 
 
 def test_the_cache_goes_by_the_version_of_the_distances(monkeypatch):

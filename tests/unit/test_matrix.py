@@ -4,6 +4,7 @@ import io
 import numpy as np
 import pandas as pd
 import pytest
+import torch
 from ledger_rows import entry, ledger_row, runs_of
 
 from qasel.datasets import load_dataset
@@ -17,13 +18,13 @@ from qasel.papers import (
     question_relevancy,
     yardsticks,
 )
-from qasel.papers.lesson import just_measured
-from qasel.rankers import WordOverlap
+from qasel.papers.lesson import compete
 from qasel.results import matrix as side_by_side
 from qasel.results import matrix_text
 from qasel.results.matrix import entries, matrix, with_tests
 from qasel.results.runs import read_runs, target_name
 from qasel.results.tables import latex_table, markdown_table
+from qasel.training.neural import Reference
 
 WIKI, TREC = "wikiqa/answered", "trecqa/clean"
 TEN = [f"q{i}" for i in range(10)]
@@ -351,16 +352,16 @@ def test_a_later_test_is_a_target_of_its_own():
 
 
 def test_a_ranker_just_fitted_is_an_outcome_too():
-    data = load_dataset("sample")
-    ranker = WordOverlap()
-    run, found = just_measured("word overlap", ranker, ranker.fit(data.train, data.dev), data)
+    overlap = yardsticks.recipe("word overlap", "sample")
+    run, found = compete({"word overlap": overlap}, torch.device("cpu"))["word overlap"]
     assert (found["target"], found["parameters"]) == ("sample/answered", None)
     assert found["ranked_per_second"] > 0
-    assert set(found["values"]["map"]) == set(run.scores) == {q.id for q in data.test}
+    asked = {q.id for q in load_dataset("sample").test}
+    assert set(found["values"]["map"]) == set(run.scores) == asked
     assert matrix_of([found])["runs"].tolist() == [1]
 
 
-class Growing(WordOverlap):
+class Growing(Reference):
     """Takes in the words of what it ranks, as the networks do."""
 
     parameter_count = 5
@@ -370,8 +371,9 @@ class Growing(WordOverlap):
         return super().rank(split)
 
 
-def test_parameters_are_counted_before_new_words_come():
-    data = load_dataset("sample")
-    ranker = Growing()
-    _, found = just_measured("growing", ranker, ranker.fit(data.train, data.dev), data)
+def test_parameters_are_counted_before_new_words_come(monkeypatch):
+    room = dataclasses.replace(yardsticks.ROOM, kind=lambda variant: Growing)
+    monkeypatch.setattr("qasel.papers.yardsticks.ROOM", room)
+    overlap = yardsticks.recipe("word overlap", "sample")
+    _, found = compete({"growing": overlap}, torch.device("cpu"))["growing"]
     assert found["parameters"] == 5

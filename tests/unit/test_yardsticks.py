@@ -394,7 +394,7 @@ def test_a_pair_is_its_first_piece_or_the_mean_of_all(folder):
     batch = data.batch(torch.arange(4))
     (tile,) = batch.tiles
     with torch.inference_mode():
-        states = reader(tile.pairs)
+        states = reader(tile.pairs).last_hidden_state
         torch.testing.assert_close(reader.vectors(tile.pairs), states[:, 0])
         means = batch.as_lists(reader.vectors(tile.pairs, mean=True))
         pieces = encoder.tokenizer(SPLIT[0].text, TEXTS[SPLIT[0].text][1], return_tensors="pt")

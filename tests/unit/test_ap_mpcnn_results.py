@@ -13,7 +13,7 @@ from qasel.figures.charts import heatmaps
 from qasel.papers.ap_mpcnn import MAIN, ROOM, VARIANTS, APMPCNNRanker, recipe
 from qasel.papers.ap_mpcnn import report as claims
 from qasel.papers.ap_mpcnn import report as figures
-from qasel.papers.ap_mpcnn.recipes import ALONE, SETTINGS
+from qasel.papers.ap_mpcnn.recipes import SETTINGS
 from qasel.papers.figures import figures as drawn
 from qasel.results.claims import AGAINST, HELD
 from qasel.results.claims import claims as judged

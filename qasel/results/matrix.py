@@ -24,10 +24,11 @@ WIDER_OF_OWN = {"mixed": ("answered", "all"), "answered": ("all",)}
 def entries(runs: pd.DataFrame) -> pd.DataFrame:
     """The runs that are compared, with columns `system` and `under`, in the papers' order.
 
-    A system is a variant. Its name includes the vectors or encoder if not the usual ones, the scale
-    if its data set has both, and the paper if two have a variant of that name. A run counts on its
-    own target and, cut to their questions, on narrower targets on which others were run: `under` is
-    then the protocol of the run.
+    A system is a variant. Its name includes the vectors or encoder if they are not the usual ones
+    (those of most variants of its paper on the data set or, if it has no such run, its recipe's
+    own), the scale if its data set has both, and the paper if two have a variant of that name. A
+    run counts on its own target and, cut to their questions, on narrower targets on which others
+    were run: `under` is then the protocol of the run.
     """
     lines = runs[
         runs["counts"].isin((TABLE, COMPARISON))
@@ -43,9 +44,17 @@ def entries(runs: pd.DataFrame) -> pd.DataFrame:
     keys = lines[["paper", "variant", "dataset"]].agg(tuple, axis=1)
     both_scales = (lines["scale"] == QUICK) & keys.isin(keys[lines["scale"] != QUICK])
 
+    own = lines["changed"].map(lambda changed: changed.keys().isdisjoint({"vectors", "encoder"}))
+    read = lines.assign(own=own)[lines["vectors"] != ""].groupby(["paper", "dataset", "vectors"])
+    found = read.agg(variants=("variant", "nunique"), own=("own", "max")).reset_index("vectors")
+    found = found[found["own"] | (found["variants"] > 1)].sort_values(["variants", "own"])
+    most = found["vectors"].groupby(level=["paper", "dataset"]).last().to_dict()
+    as_most = lines["vectors"] == lines[["paper", "dataset"]].agg(tuple, axis=1).map(most)
+    usual = as_most.where(keys.isin(keys[as_most]), own)
+
     def name(line: pd.Series) -> str:
         system = line["variant"] + (f", {QUICK}" if both_scales[line.name] else "")
-        if {"vectors", "encoder"} & line["changed"].keys():
+        if not usual[line.name]:
             system += f", {line['vectors'] or 'no vectors'}"
         return system + (f" ({line['paper']})" if papers[line["variant"]] > 1 else "")
 

@@ -293,6 +293,10 @@ def test_vectors_that_are_not_the_usual_ones_part_systems():
     assert [name for name, _ in names(a, b, c)] == ["DCA, c", "DCA, a", "DCA, b"]
     usual = row(hierarchical_ranking, "DCA")
     assert [name for name, _ in names(a, usual)] == ["DCA, a", "DCA"]
+    # Vectors of most systems are the usual ones there; the recipe's own are then named.
+    others = [row(hierarchical_ranking, name, vectors="a") for name in ("CA(list)", "PRI(list)")]
+    found = [name for name, _ in names(a, usual, *others)]
+    assert found == ["CA(list)", "PRI(list)", "DCA", "DCA, glove.6B.100d"]
 
 
 def test_the_same_name_in_two_papers_has_its_paper():

@@ -15,6 +15,7 @@ ROOM = Room(
     variants=tuple(VARIANTS),
     main=MAIN,
     recipe=recipe,
-    kind=lambda _: APMPCNNRanker,
+    ranker=APMPCNNRanker,
+    load=APMPCNNRanker.load,
     published=Path(__file__).with_name("published.csv"),
 )

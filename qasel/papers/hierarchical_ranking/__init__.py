@@ -14,6 +14,7 @@ ROOM = Room(
     variants=tuple(VARIANTS),
     main=MAIN,
     recipe=recipe,
-    kind=lambda _: HierarchicalRanker,
+    ranker=HierarchicalRanker,
+    load=HierarchicalRanker.load,
     published=Path(__file__).with_name("published.csv"),
 )

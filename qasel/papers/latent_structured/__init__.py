@@ -7,10 +7,14 @@ from qasel.papers.latent_structured.ranker import StructuredRanker
 from qasel.papers.latent_structured.recipes import CNN, MAIN, VARIANTS, recipe
 from qasel.results import Room
 from qasel.training.loss_augmented import most_violating
+from qasel.training.neural import by_variant
 
 __all__ = [
-    "MAIN", "ROOM", "VARIANTS", "PairCNN", "StructuredRanker", "most_violating", "recipe",
+    "MAIN", "ROOM", "VARIANTS", "PairCNN", "StructuredRanker", "load", "most_violating", "ranker",
+    "recipe",
 ]  # fmt: skip
+
+ranker, load = by_variant(lambda variant: PairCNN if variant == CNN else StructuredRanker)
 
 ROOM = Room(
     name="latent-structured",
@@ -19,6 +23,7 @@ ROOM = Room(
     variants=tuple(VARIANTS),
     main=MAIN,
     recipe=recipe,
-    kind=lambda variant: PairCNN if variant == CNN else StructuredRanker,
+    ranker=ranker,
+    load=load,
     published=Path(__file__).with_name("published.csv"),
 )

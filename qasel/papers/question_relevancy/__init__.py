@@ -5,8 +5,11 @@ from pathlib import Path
 from qasel.papers.question_relevancy.ranker import Reference, RelevancyRanker
 from qasel.papers.question_relevancy.recipes import BASELINES, MAIN, VARIANTS, recipe
 from qasel.results import Room
+from qasel.training.neural import by_variant
 
-__all__ = ["MAIN", "ROOM", "VARIANTS", "Reference", "RelevancyRanker", "recipe"]
+__all__ = ["MAIN", "ROOM", "VARIANTS", "Reference", "RelevancyRanker", "load", "ranker", "recipe"]
+
+ranker, load = by_variant(lambda variant: Reference if variant in BASELINES else RelevancyRanker)
 
 ROOM = Room(
     name="question-relevancy",
@@ -15,6 +18,7 @@ ROOM = Room(
     variants=tuple(VARIANTS),
     main=MAIN,
     recipe=recipe,
-    kind=lambda variant: Reference if variant in BASELINES else RelevancyRanker,
+    ranker=ranker,
+    load=load,
     published=Path(__file__).with_name("published.csv"),
 )

@@ -14,10 +14,9 @@ from qasel.errors import QaselError
 from qasel.files import write_whole
 from qasel.locations import NOTEBOOKS, ROOT
 from qasel.papers import PAPERS, ROOMS
-from qasel.results import Room, compare, matrix_text
+from qasel.results import Room, matrix, matrix_text
 from qasel.results.check import recorded
-from qasel.results.claims import claims
-from qasel.results.compare import claims_table
+from qasel.results.claims import claims, claims_table
 from qasel.results.runs import read_runs
 from qasel.results.tables import (
     ABOVE,
@@ -152,11 +151,11 @@ def side_page(runs: pd.DataFrame) -> str:
 
 def leaders(runs: pd.DataFrame) -> str:
     """Return a table of each data set's best systems, as in `qasel compare`."""
-    cells = compare.with_tests(compare.matrix(compare.entries(runs)))
+    cells = matrix.with_tests(matrix.matrix(matrix.entries(runs)))
     if cells.empty:
         return "Nothing was run yet at the paper's scale.\n"
     tables = []
-    for target in compare.targets(cells):
+    for target in matrix.targets(cells):
         column = cells.loc[target]
         frame = matrix_text.details(column).head(LEADERS)
         frame.insert(0, "data", [matrix_text.counted(cells, target), *[""] * (len(frame) - 1)])

@@ -30,18 +30,9 @@ from qasel.papers.question_relevancy.recipes import (
     TASKS,
     WITHOUT,
 )
-from qasel.results.claims import claims
-from qasel.results.compare import (
-    Claim,
-    Significance,
-    between,
-    claims_table,
-    compared,
-    entries,
-    judged,
-    significance,
-    summary,
-)
+from qasel.results.claims import Claim, claims, claims_table, judged, summary
+from qasel.results.compare import Significance, between, compared, significance
+from qasel.results.matrix import entries
 from qasel.results.runs import (
     DATASETS,
     histories,

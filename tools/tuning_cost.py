@@ -18,7 +18,7 @@ import torch
 from qasel import load_dataset
 from qasel.figures.compare import COSTS, ENCODERS, NOTHING, TUNED
 from qasel.onednn import by_onednn
-from qasel.papers.yardsticks import ranker, recipe
+from qasel.papers.yardsticks import ROOM, recipe
 from qasel.text import Vectors
 
 STEPS = 2
@@ -30,7 +30,7 @@ def measured(encoder: str, trained: str) -> dict[str, float]:
     data = load_dataset("wikiqa")
     variant, changed = TUNED[encoder, trained]
     chosen = recipe(variant, "wikiqa", vectors=ENCODERS[encoder]).change(**changed)
-    system = ranker(chosen, Vectors.empty(""), torch.device("cpu"))
+    system = ROOM.ranker(chosen, Vectors.empty(""), torch.device("cpu"))
     system.prepare(data.train, data.dev)
     minutes = {"float32": 0.0, "bfloat16": 0.0}
     if trained == NOTHING:

@@ -240,7 +240,7 @@ def compare(
     """Compare systems: means, intervals, corrected tests, wins and ties, cost."""
     from qasel.datasets.load import full_name
     from qasel.papers import ROOMS
-    from qasel.results import compare as side_by_side
+    from qasel.results import matrix as side_by_side
     from qasel.results.ledger import read_ledger
     from qasel.results.matrix_text import render
     from qasel.results.runs import read_runs

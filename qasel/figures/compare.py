@@ -23,8 +23,9 @@ from qasel.figures.style import (
     new_figure,
 )
 from qasel.locations import DATA
-from qasel.results.compare import ADJUSTED, ALPHA, CLEAR, entries, matrix, systems, targets
-from qasel.results.compare import with_tests as tested
+from qasel.results.compare import ALPHA
+from qasel.results.matrix import ADJUSTED, CLEAR, entries, matrix, systems, targets
+from qasel.results.matrix import with_tests as tested
 from qasel.results.matrix_text import interval, worth_its_cost
 from qasel.results.runs import REPEATED, SAMPLE, target_name
 
@@ -284,7 +285,7 @@ def agreement(
 
 @house_style
 def worth(frame: pd.DataFrame) -> HouseFigure:
-    """Plot what ideas gain in MAP, from the frame of `results.compare.worth`.
+    """Plot what ideas gain in MAP, from the frame of `results.matrix.worth`.
 
     Each row has a dot and a 95 % interval: blue if significant after correction, filled if the
     test covers seeds too. Rows are grouped by idea, in two columns if there are many.

@@ -38,6 +38,7 @@ FAMILIES = {
     "w/o Evidence": VERMILLION, "w/o RL action": PURPLE, "w/o the Gate": SKY,
     "AP-MPCNN": BLUE, "Attention only": ORANGE, "Wide convolution only": GREEN,
     "Sparse feature vector only": PURPLE, "Pairwise ranking only": VERMILLION,
+    "None of the four": GREY,
     "STL-MLP": BLUE, "MTL-MLP": ORANGE, "STL-BiLSTM-SIM": GREEN, "MTL-BiLSTM-SIM": PURPLE,
     "IR baseline": BLACK, "Random baseline": GREY,
     "bm25": BLACK, "word overlap": OLIVE, "idf overlap": BROWN, "random": GREY,

@@ -19,22 +19,15 @@ class PairEncoder(nn.Module):
         reads_types = "token_type_ids" in inspect.signature(self.model.forward).parameters
         self.typed = reads_types and "token_type_ids" in encoder.tokenizer.model_input_names
 
-    def forward(self, pieces: Pieces) -> Tensor:
-        """The last hidden states of the pieces, `[rows, longest, d]`."""
-        return self._read(pieces).last_hidden_state
-
-    def logits(self, pieces: Pieces) -> Tensor:
-        """The classifier's logits for each row, `[rows, classes]`."""
-        return self._read(pieces).logits
-
-    def _read(self, pieces: Pieces) -> Any:
+    def forward(self, pieces: Pieces) -> Any:
+        """The model's output: `last_hidden_state` `[rows, longest, d]`, or a head's `logits`."""
         types = {"token_type_ids": pieces.types} if self.typed else {}
         mask = pieces.real.long()
         return self.model(input_ids=pieces.numbers, attention_mask=mask, **types)
 
     def vectors(self, pieces: Pieces, mean: bool = False) -> Tensor:
         """One vector per row, `[rows, d]`: the state of [CLS], or the mean over all pieces."""
-        states = self(pieces)
+        states = self(pieces).last_hidden_state
         if not mean:
             return states[:, 0]
         real = pieces.real[..., None]

@@ -5,18 +5,16 @@ from typing import Any
 
 import torch
 
-from qasel.datasets import Dataset
 from qasel.errors import QaselError
 from qasel.evaluation import Run, evaluate
 from qasel.papers import ROOMS
-from qasel.rankers import History, Ranker
 from qasel.results.measure import beside, timed_run, vectors_for
 from qasel.results.runs import target_of
 from qasel.training import Recipe
 from qasel.training.recipe import settings as recipe_settings
 
 Entry = dict[str, Any]
-"""A row of `qasel.results.compare.entries`."""
+"""A row of `qasel.results.matrix.entries`."""
 
 
 def chosen_recipes(
@@ -85,32 +83,24 @@ def compete(recipes: Mapping[str, Recipe], device: torch.device) -> dict[str, tu
         data = recipe.load()
         ranker = ROOMS[recipe.paper].ranker(recipe, vectors_for(recipe, data), device)
         history = ranker.fit(data.train, data.dev, **beside(data))
-        run, line = just_measured(name, ranker, history, data)
-        # A user's own data folder goes by its full path, as in the ledger.
-        line["target"] = target_of(recipe.dataset, recipe.protocol)
-        vectors = recipe.vectors or getattr(recipe, "encoder", "")
-        known = {"paper": recipe.paper, "vectors": vectors, "seed": recipe.seed}
-        found[name] = run, line | known
+        # Count before ranking, which adds vectors to the network of words that training never saw.
+        parameters = getattr(ranker, "parameter_count", None)
+        run, speed = timed_run(ranker, data.test)
+        found[name] = (
+            run,
+            {
+                "system": name,
+                # A user's own data folder goes by its full path, as in the ledger.
+                "target": target_of(recipe.dataset, recipe.protocol),
+                "values": evaluate(run, data.test, data.scoring).per_question,
+                "seconds": history.seconds,
+                "parameters": parameters,
+                "ranked_per_second": speed,
+                "paper": recipe.paper,
+                "vectors": recipe.vectors or getattr(recipe, "encoder", ""),
+                "under": "",
+                "scale": "paper",
+                "seed": recipe.seed,
+            },
+        )
     return found
-
-
-def just_measured(
-    system: str, ranker: Ranker, history: History, data: Dataset
-) -> tuple[Run, Entry]:
-    """Rank the test split with a fitted ranker; return the run and its row of `entries`."""
-    # Count before ranking, which adds vectors to the network of words that training never saw.
-    parameters = getattr(ranker, "parameter_count", None)
-    run, speed = timed_run(ranker, data.test)
-    return run, {
-        "system": system,
-        "target": target_of(data.name, data.protocol),
-        "values": evaluate(run, data.test, data.scoring).per_question,
-        "seconds": history.seconds,
-        "parameters": parameters,
-        "ranked_per_second": speed,
-        "paper": "",
-        "vectors": "",
-        "under": "",
-        "scale": "paper",
-        "seed": None,
-    }

@@ -22,9 +22,9 @@ class Room:
     """The systems of a paper, or the yardsticks, as the rest of the package uses them.
 
     `variants` are the rows of its tables that can be run, `main` is the paper's own system.
-    `recipe(variant, dataset, vectors=, scale=, seed=)` returns a row's recipe,
-    `ranker(recipe, vectors, device)` an untrained ranker and `load(folder, vectors, device)` a
-    saved one. `published` is the file of the numbers that the paper prints (None: it prints none).
+    `recipe(variant, dataset, vectors=, scale=, seed=)` returns a row's recipe, and `kind(variant)`
+    the class of its ranker. `published` is the file of the numbers that the paper prints (None: it
+    prints none).
     """
 
     name: str
@@ -32,9 +32,18 @@ class Room:
     variants: tuple[str, ...]
     main: str
     recipe: Callable[..., Any]
-    ranker: Callable[..., Any]
-    load: Callable[..., Any]
+    kind: Callable[[str], Any]
     published: Path | None = None
+
+    def ranker(self, recipe: "Recipe", *inputs: Any) -> Any:
+        """An untrained ranker for a recipe, word vectors and a device."""
+        return self.kind(recipe.variant)(recipe, *inputs)
+
+    def load(self, folder: Path, *inputs: Any) -> Any:
+        """The ranker saved in a folder; `inputs` are word vectors and a device."""
+        from qasel.training.recipe import read_recipe
+
+        return self.kind(read_recipe(folder)["variant"]).load(folder, *inputs)
 
     def rows(self, asked: Sequence[str]) -> Sequence[str]:
         """The requested variants, each once: none means the paper's own system, `all` all rows.

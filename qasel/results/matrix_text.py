@@ -10,7 +10,8 @@ import pandas as pd
 from qasel.evaluation import hierarchical_bootstrap
 from qasel.evaluation.measures import NAMES
 from qasel.results import tables
-from qasel.results.compare import ALPHA, INTERVAL, systems, targets
+from qasel.results.compare import ALPHA, INTERVAL
+from qasel.results.matrix import systems, targets
 from qasel.results.runs import QUICK, target_name
 
 COLUMNS = [

@@ -5,7 +5,6 @@ import hashlib
 import json
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +21,7 @@ from qasel.rankers import Ranker
 from qasel.results.ledger import Row, code_revision, place_of, versions
 from qasel.text import Vectors, load_vectors, tokenize
 from qasel.text.encoders import own_fingerprint
-from qasel.text.vectors import CONTEXTS, KNOWN, completed, parts_of
+from qasel.text.vectors import KNOWN, parts_of
 from qasel.training import Recipe, describe_device
 from qasel.training.recipe import write_card
 from qasel.training.trainer import LAST
@@ -184,17 +183,10 @@ def _rounded(values: Any) -> Any:
 
 
 def vectors_for(recipe: Recipe, dataset: Dataset, data_dir: FilePath | None = None) -> Vectors:
-    """The recipe's word vectors, restricted to the words of the data set; empty if it names none.
-
-    With `CONTEXTS`, words without a vector get one from the training texts.
-    """
+    """The recipe's word vectors, of the words of the data set only; empty if it names none."""
     if not recipe.vectors:
         return Vectors.empty("")
-    known = load_vectors(recipe.vectors, data_dir, _words(dataset))
-    if not recipe.vectors.endswith(CONTEXTS):
-        return known
-    sentences = map(tokenize, dict.fromkeys(dataset.train.texts))
-    return replace(completed(known, sentences), name=recipe.vectors)
+    return load_vectors(recipe.vectors, data_dir, _words(dataset))
 
 
 def _words(dataset: Dataset) -> set[str]:

@@ -153,18 +153,11 @@ def comparison(room: Room, runs: pd.DataFrame | None = None) -> pd.DataFrame:
 # The comparison as text
 
 
-def render(frame: pd.DataFrame, format_: str = "md") -> str:
-    """The table of `comparison` as text: `md`, `latex` (booktabs) or `csv`; ends with a newline.
-
-    The csv has only `COLUMNS`, with six digits; the others have three digits, and below the table
-    how our data differ from the paper's, and our vectors and devices. Raises `QaselError` for
-    another format.
-    """
-    return csv_of(frame[COLUMNS]) if format_ == "csv" else as_text(*parts_of(frame), format_)
-
-
 def parts_of(frame: pd.DataFrame) -> tuple[dict[str, pd.DataFrame], list[str]]:
-    """The arguments of `as_text` for a `comparison`: its table, and the notes below it."""
+    """The arguments of `as_text` for a `comparison`: its table, with three digits, and its notes.
+
+    They say how our data differ from the paper's, and name our vectors and devices.
+    """
     table = frame[COLUMNS].map(lambda x: f"{x:.3f}" if isinstance(x, float) else x)
     table["verdict"] += frame["scope"].map(lambda scope: OTHER_SCOPE if scope else "")
     notes = [*scope_notes(frame), provenance(frame)]

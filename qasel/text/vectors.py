@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import IO
 
 import numpy as np
-from scipy.sparse import coo_array
 from sklearn.linear_model import Ridge
 
 from qasel.datasets.registry import unknown
@@ -28,8 +27,6 @@ KNOWN = (
 )
 """Names of the known sets of word vectors."""
 
-CONTEXTS = "+contexts"
-"""Suffix of a name: words that the set lacks get vectors too, learnt from the training texts."""
 PENALTY = 100.0
 """Of the ridge regression that maps one set of vectors to another."""
 
@@ -106,11 +103,11 @@ def load_vectors(
     """Load vectors by name (`sample`, `glove.6B.100d`, …) or from a file.
 
     `glove.6B.100d+explosion-md.300d` adds to the first set the words that only the second has (see
-    `joined`). With `words`, only theirs are kept, which saves time and memory. A suffix `CONTEXTS`
-    is ignored here: a run adds the missing words by `completed`. Raises `QaselError` for an unknown
-    name, a set that is not there or has none of `words`, or a malformed file (with the line).
+    `joined`). With `words`, only theirs are kept, which saves time and memory. Raises `QaselError`
+    for an unknown name, a set that is not there or has none of `words`, or a malformed file (with
+    the line).
     """
-    name = os.fspath(name).removesuffix(CONTEXTS)
+    name = os.fspath(name)
     wanted = None if words is None else frozenset(words)
     paths = [(part, find_vectors(part, data_dir)) for part in parts_of(name)]
     if len(paths) > 1:
@@ -151,15 +148,13 @@ def _read(name: str, path: Path, keep: frozenset[str] | None) -> Vectors:
 
 def parts_of(name: str) -> list[str]:
     """The set that a name begins with, and a second one after a `+`, unless that is a file's."""
-    name = name.removesuffix(CONTEXTS)
     parts = name.split("+")
     return parts if len(parts) == 2 and {*parts} <= {*KNOWN} else [name]
 
 
 def full_vectors_name(name: str) -> str:
     """The name of a set of vectors unchanged, or the absolute path of a user's own file."""
-    file = name.removesuffix(CONTEXTS)
-    return str(Path(file).resolve()) + name[len(file) :] if _is_own(Path(file)) else name
+    return str(Path(name).resolve()) if _is_own(Path(name)) else name
 
 
 def _is_own(file: Path) -> bool:
@@ -167,10 +162,7 @@ def _is_own(file: Path) -> bool:
 
 
 def find_vectors(name: str, data_dir: FilePath | None = None) -> Path:
-    """The file of a set of vectors, by its name with or without `CONTEXTS`.
-
-    Raises `QaselError` for an unknown name or a set that is not there.
-    """
+    """The file of a set of vectors; raises `QaselError` if it is unknown or not there."""
     name, *others = parts_of(name)
     for other in others:
         find_vectors(other, data_dir)
@@ -295,64 +287,3 @@ def joined(vectors: Vectors, other: Vectors) -> Vectors:
     rows = {word: i for i, word in enumerate(new)}
     added = vectors.extended(Vectors(other.name, rows, mapped.astype(np.float32)))
     return replace(added, name=f"{vectors.name}+{other.name}")
-
-
-WINDOW = 5
-"""Number of neighbours on each side that make up a word's context."""
-FEWEST = 5
-"""Number of contexts that a known word must have to take part in fitting the map."""
-RARE = 1e-3
-"""Relative frequency at which a neighbour counts half (Arora et al. 2017); commoner ones less."""
-
-
-def completed(vectors: Vectors, sentences: Iterable[Sequence[str]]) -> Vectors:
-    """`vectors`, followed by vectors of the words in some sentences (lists of words) that lack one.
-
-    A linear map from contexts to vectors, fitted on known words, gives them. A word never near a
-    known word stays unknown; so do all if fewer than 2 · `vectors.size` words can teach the map.
-    """
-    words, contexts, times = _contexts(vectors, sentences)
-    known = np.array([word in vectors for word in words], dtype=bool)
-    taught, lacking = known & (times >= FEWEST), ~known & contexts.any(1)
-    if not lacking.any() or taught.sum() < 2 * vectors.size:
-        return vectors
-    own = vectors.of([words[i] for i in np.flatnonzero(taught)])
-    # Means of more contexts are more reliable.
-    weight = np.log1p(times[taught])[:, None] ** 0.5
-    linear, *_ = np.linalg.lstsq(weight * contexts[taught], weight * own, rcond=None)
-    found = contexts[lacking] @ linear
-    # Means of few contexts come out long: scale all to the mean length of known words.
-    length = np.linalg.norm(own, axis=1).mean()
-    found *= length / np.linalg.norm(found, axis=1, keepdims=True)
-    rows = {words[i]: row for row, i in enumerate(np.flatnonzero(lacking))}
-    return vectors.extended(Vectors(vectors.name, rows, found.astype(np.float32)))
-
-
-def _contexts(
-    vectors: Vectors, sentences: Iterable[Sequence[str]]
-) -> tuple[list[str], np.ndarray, np.ndarray]:
-    """The words, their mean contexts `[words, size]`, and the number of contexts of each.
-
-    A context is the mean of the known words in the window, weighted by rarity.
-    """
-    numbers: dict[str, int] = {}
-    tokens: list[int] = []
-    lines: list[int] = []
-    for i, line in enumerate(sentences):
-        tokens += [numbers.setdefault(word, len(numbers)) for word in line]
-        lines += [i] * len(line)
-    words, token, sentence = list(numbers), np.array(tokens, int), np.array(lines, int)
-    known = np.array([word in vectors for word in words], dtype=bool)
-    pairs = []  # places of words and of their neighbours
-    for away in range(1, min(WINDOW, len(token) - 1) + 1):
-        left = np.flatnonzero(sentence[:-away] == sentence[away:])
-        pairs += [(left, left + away), (left + away, left)]
-    here, there = np.concatenate(pairs, axis=1) if pairs else np.zeros((2, 0), int)
-    here, there = here[known[token[there]]], there[known[token[there]]]
-    beside = np.bincount(here, minlength=len(token))
-    counts = np.bincount(token, minlength=len(words))
-    rarity = RARE * len(token) / (RARE * len(token) + counts)
-    share = rarity[token[there]] / beside[here]
-    company = coo_array((share, (token[here], token[there])), shape=(len(words), len(words)))
-    times = np.bincount(token[beside > 0], minlength=len(words))
-    return words, (company.tocsr() @ vectors.of(words)) / times.clip(1)[:, None], times

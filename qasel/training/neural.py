@@ -98,23 +98,6 @@ class Reference:
         return found
 
 
-def by_variant(kind_of: Callable[[str], Any]) -> tuple[Callable[..., Any], Callable[..., Any]]:
-    """Make a room's `ranker(recipe, vectors, device)` and `load(folder, vectors, device)`.
-
-    `kind_of` returns the class of a variant.
-    """
-
-    def ranker(recipe: Recipe, *inputs: Any) -> Any:
-        """An untrained ranker for a recipe."""
-        return kind_of(recipe.variant)(recipe, *inputs)
-
-    def load(folder: Path, *inputs: Any) -> Any:
-        """Load the ranker saved in a folder."""
-        return kind_of(read_recipe(folder)["variant"]).load(folder, *inputs)
-
-    return ranker, load
-
-
 class NeuralRanker(RecipeRanker):
     """Base class of rankers with a network that scores whole lists.
 

@@ -13,7 +13,7 @@ from ms_ranker_reference import slow_walk
 
 from qasel.datasets import load_dataset
 from qasel.errors import QaselError
-from qasel.papers.ms_ranker import ranker, recipe
+from qasel.papers.ms_ranker import ROOM, recipe
 from qasel.text import load_vectors
 from qasel.training.batching import EncodedSplit
 
@@ -58,7 +58,7 @@ def test_batched_against_one_by_one(name):
     except QaselError as error:
         pytest.skip(str(error))
     settings = recipe(dataset=name)
-    system = ranker(settings, vectors, torch.device("cpu"))
+    system = ROOM.ranker(settings, vectors, torch.device("cpu"))
     system.prepare(train)
     agent = system.network.eval()
     data = EncodedSplit(train, system.vocabulary, torch.device("cpu"))

@@ -15,7 +15,7 @@ from torch import nn
 from qasel.datasets import load_dataset
 from qasel.errors import QaselError
 from qasel.onednn import by_onednn
-from qasel.papers.yardsticks import ranker, recipe
+from qasel.papers.yardsticks import ROOM, recipe
 from qasel.text import Vectors
 from qasel.training.batching import PairedSplit
 
@@ -48,7 +48,7 @@ def test_sorted_by_length_against_padded_to_the_longest(capsys):
     except QaselError:
         name, data = "sample", load_dataset("sample")
     settings = recipe(dataset=name)
-    system = ranker(settings, Vectors.empty(""), torch.device("cpu"))
+    system = ROOM.ranker(settings, Vectors.empty(""), torch.device("cpu"))
     system.prepare(data.train)
     optimizer = system.optimizer()
     system.network.train()

@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from qasel.errors import QaselError
-from qasel.papers.question_relevancy import ranker, recipe
+from qasel.papers.question_relevancy import ROOM, recipe
 from qasel.results.measure import vectors_for
 
 EPOCHS = 5
@@ -42,7 +42,7 @@ def test_all_tasks_against_one(name, capsys):
             loaded = settings.load()
         except QaselError as error:
             pytest.skip(str(error))
-        model = ranker(settings, vectors_for(settings, loaded), torch.device("cpu"))
+        model = ROOM.ranker(settings, vectors_for(settings, loaded), torch.device("cpu"))
         started = time.perf_counter()
         data = model.prepare(loaded.train, loaded.tasks)
         features = time.perf_counter() - started

@@ -49,7 +49,7 @@ def walk(question, gather):
 """
 UNTRAINED = """\
 import torch
-from qasel.papers.question_relevancy import ranker, recipe
+from qasel.papers.question_relevancy import ROOM, recipe
 from qasel.results.measure import vectors_for
 from qasel.papers.question_relevancy.explorer import DistanceExplorer
 
@@ -57,7 +57,7 @@ systems = {}
 for name in ("STL-MLP", "STL-MLP, Unigrams"):
     chosen = recipe(name, "sample")
     data = chosen.load()
-    systems[name] = ranker(chosen, vectors_for(chosen, data), torch.device("cpu"))
+    systems[name] = ROOM.ranker(chosen, vectors_for(chosen, data), torch.device("cpu"))
     systems[name].prepare(data.train, data.tasks)
 
 """

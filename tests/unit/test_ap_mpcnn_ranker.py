@@ -52,7 +52,7 @@ def test_every_row_has_a_recipe_that_differs_as_its_name_says():
     main = recipe(MAIN, "trecqa").as_dict()
     assert (main["protocol"], main["batch"], main["epochs"]) == ("raw", 32, 6)
     assert all(main[part] for part in PARTS)
-    assert len(VARIANTS) == 1 + 4 + 16
+    assert len(VARIANTS) == 1 + 5 + 16
     for variant in VARIANTS[1:]:
         found = recipe(variant, "trecqa").as_dict()
         changed = {k for k in main if main[k] != found[k]} - {"variant"}

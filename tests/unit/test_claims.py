@@ -8,8 +8,8 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_outp
 from qasel.errors import QaselError
 from qasel.locations import NOTEBOOKS, ROOT
 from qasel.papers import PAPERS, ROOMS
-from qasel.results.claims import claims, report, stated
-from qasel.results.compare import HELD, NOT_RUN
+from qasel.results.claims import HELD, claims, report, stated
+from qasel.results.tables import NOT_RUN
 
 _SPEC = importlib.util.spec_from_file_location("tool", ROOT / "tools" / "claims.py")
 tool = importlib.util.module_from_spec(_SPEC)

@@ -9,9 +9,9 @@ from qasel.errors import QaselError
 from qasel.figures import compare
 from qasel.figures.compare import FEWER, NAMED, WIDEST, agreement, leaders
 from qasel.papers import ROOMS
-from qasel.results.compare import ADJUSTED, CLEAR, targets, with_tests, worth
-from qasel.results.compare import matrix as side_by_side
 from qasel.results.families import CORRECTIONS, FAMILIES, Family
+from qasel.results.matrix import ADJUSTED, CLEAR, targets, with_tests, worth
+from qasel.results.matrix import matrix as side_by_side
 from qasel.results.matrix_text import worth_its_cost
 
 WIKI, TREC = "wikiqa/answered", "trecqa/clean"

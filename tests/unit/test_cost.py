@@ -26,7 +26,7 @@ def test_fixed_vectors_are_not_counted():
 def test_an_agent_has_those_of_its_pre_ranker_too():
     split = make_split()
     recipe = ms_ranker.recipe(scale="quick").change(hidden=4)
-    agent = ms_ranker.ranker(recipe, NO_VECTORS, CPU)
+    agent = ms_ranker.ROOM.ranker(recipe, NO_VECTORS, CPU)
     agent.prepare(split)
     alone = agent.parameter_count
     agent.first = PreRanking(recipe.before, NO_VECTORS, CPU)
@@ -36,9 +36,9 @@ def test_an_agent_has_those_of_its_pre_ranker_too():
 
 def test_weights_and_support_vectors_are_counted():
     recipe = latent_structured.recipe("LSP", "sample")
-    ranker = latent_structured.ranker(recipe, NO_VECTORS, CPU)
+    ranker = latent_structured.ROOM.ranker(recipe, NO_VECTORS, CPU)
     ranker.weights = np.zeros(5)
     assert ranker.parameter_count == 5
-    ranker = latent_structured.ranker(recipe.change(variant="SVM"), NO_VECTORS, CPU)
+    ranker = latent_structured.ROOM.ranker(recipe.change(variant="SVM"), NO_VECTORS, CPU)
     ranker.svm = KernelSvm(np.zeros((3, 2)), np.zeros(3), 3)
     assert ranker.parameter_count == 9

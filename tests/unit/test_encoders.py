@@ -243,7 +243,7 @@ def test_pairs_and_questions_are_what_the_library_makes_of_them(family, tmp_path
     lists = TEXTS | {LONG: [LONG + " a", "a", LONG]} | {"who built ?": [LONG * 3]}
     tile, pairs = tile_of(encoder, lists)
     limits = {"truncation": True, "max_length": encoder.longest, "return_tensors": "pt"}
-    states, questions = reader(tile.pairs), reader.vectors(tile.question)
+    states, questions = reader(tile.pairs).last_hidden_state, reader.vectors(tile.question)
     candidates, real = part_of(states, tile.candidate_start, tile.candidate_length)
     for i, (question, candidate) in enumerate(pairs):
         # In lists: of a lone empty candidate the library makes no pair.

@@ -174,8 +174,6 @@ def test_files_of_ones_own_are_named_by_their_whole_path(tmp_path, monkeypatch):
         return ROOMS[paper].configured(variant, "sample", settings)
 
     assert chosen(PAPER, "CA(list)", vectors="vec.txt").vectors == str(tmp_path / "vec.txt")
-    both = chosen(PAPER, "CA(list)", vectors="./vec.txt+contexts").vectors
-    assert both == f"{tmp_path / 'vec.txt'}+contexts"
     assert chosen(PAPER, "CA(list)", vectors="sample").vectors == "sample"
     encoder = chosen("yardsticks", "cross-encoder (list)", encoder="texts").encoder
     assert encoder == str(tmp_path / "texts")

@@ -112,7 +112,7 @@ def test_runs_with_other_vectors_are_not_mixed():
         chosen = recipe("CA(list)", "wikiqa", vectors=vectors).change(**changes)
         return ledger_row(chosen, {"map": 0.7}, {"map": 0.7}, {"q": 0.7})
 
-    usual, other = "glove.6B.100d", "glove.6B.100d+contexts"
+    usual, other = "glove.6B.100d", "glove.6B.300d"
     rows = [row(usual), row(other), row(usual, dropout=0.4)]
     found = varied(ROOM, "CA(list)", "wikiqa", "dropout", runs_of(rows))
     assert {value: len(group) for value, group in found.items()} == {0.2: 1, 0.4: 1}
@@ -121,18 +121,18 @@ def test_runs_with_other_vectors_are_not_mixed():
 def test_a_first_stage_knows_the_encoder_it_was_tuned_from(tmp_path):
     from tiny_encoders import make_encoder
 
-    from qasel.papers.ms_ranker import ranker, recipe
+    from qasel.papers.ms_ranker import ROOM, recipe
 
     made = make_encoder(tmp_path / "encoder")
     chosen = recipe("MiniLM", "sample", scale="quick").change(encoder=str(made), pre_epochs=1)
     data = chosen.load()
     few = [replace(split, questions=split.questions[:3]) for split in (data.train, data.dev)]
     agent = tmp_path / "runs" / "agent"
-    first = ranker(chosen, NONE, torch.device("cpu")).as_stage(*few, agent)
+    first = ROOM.ranker(chosen, NONE, torch.device("cpu")).as_stage(*few, agent)
     assert first.as_stage(*few, agent)
     make_encoder(made, seed=1)
     with pytest.raises(QaselError, match="other data"):
-        ranker(chosen, NONE, torch.device("cpu")).as_stage(*few, agent)
+        ROOM.ranker(chosen, NONE, torch.device("cpu")).as_stage(*few, agent)
 
 
 def test_folds_need_a_question_each_and_a_seed_is_one(folder):

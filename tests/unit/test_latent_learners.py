@@ -11,7 +11,7 @@ import qasel
 from qasel.datasets.base import Candidate, Question, Split
 from qasel.errors import QaselError
 from qasel.evaluation import Run
-from qasel.papers.latent_structured import PairCNN, StructuredRanker, load, ranker, recipe
+from qasel.papers.latent_structured import ROOM, PairCNN, StructuredRanker, recipe
 from qasel.papers.latent_structured.cnn import PairNetwork
 from qasel.papers.latent_structured.learners import (
     Cuts,
@@ -243,13 +243,13 @@ def test_a_saved_model_ranks_as_before(variant, sample, tmp_path):
         pytest.importorskip("spacy", reason="the tree kernel needs a parser (extra: parse)")
     chosen = recipe(variant, "sample", scale="quick").change(cnn_epochs=2, epochs=3)
     vectors = qasel.load_vectors("sample") if chosen.on_cnn else Vectors.empty("")
-    model = ranker(chosen, vectors, CPU)
+    model = ROOM.ranker(chosen, vectors, CPU)
     history = model.fit(sample["train"], sample["dev"], tmp_path / chosen.slug)
     if isinstance(model, StructuredRanker) and chosen.learner != "svm":
         assert history.chosen["C"] in chosen.costs
     run = model.rank(sample["test"])
     model.save(tmp_path / "model")
-    again = load(tmp_path / "model", vectors, CPU)
+    again = ROOM.load(tmp_path / "model", vectors, CPU)
     if variant.endswith("(CNN)"):
         # Vectors are as long as C's values expect, whatever the network makes.
         trained = Lists.of(sample["train"], model.features(sample["train"]))
@@ -270,7 +270,7 @@ def test_a_model_of_another_version_is_told(tmp_path):
 def test_a_split_without_mixed_lists_is_refused(sample, tmp_path):
     split = Split("train", tuple(question(str(i), [0, 0]) for i in range(3)))
     chosen = recipe("LSP (CNN)", "sample", scale="quick").change(cnn_epochs=1)
-    model = ranker(chosen, qasel.load_vectors("sample"), CPU)
+    model = ROOM.ranker(chosen, qasel.load_vectors("sample"), CPU)
     with pytest.raises(QaselError, match="no question has both"):
         model.fit(split, sample["dev"], tmp_path / "m")
 
@@ -278,7 +278,7 @@ def test_a_split_without_mixed_lists_is_refused(sample, tmp_path):
 def test_articles_that_are_given_are_taken(sample):
     pytest.importorskip("spacy", reason="the tree kernel needs a parser (extra: parse)")
     chosen = recipe("LSP", "sample", scale="quick").change(epochs=1, corpus="no/such/corpus.txt")
-    model = ranker(chosen, Vectors.empty(""), CPU)
+    model = ROOM.ranker(chosen, Vectors.empty(""), CPU)
     given = ("an octopus has three hearts", "chess is a game")
     model.fit(sample["train"], sample["dev"], articles=given)
     assert model.documents == given
@@ -287,7 +287,7 @@ def test_articles_that_are_given_are_taken(sample):
 def test_a_corpus_that_is_not_there_is_told(sample):
     chosen = recipe("LSP", "sample", scale="quick").change(corpus="no/such/corpus.txt")
     with pytest.raises(QaselError, match=r"no/such/corpus\.txt"):
-        ranker(chosen, Vectors.empty(""), CPU).fit(sample["train"], sample["dev"])
+        ROOM.ranker(chosen, Vectors.empty(""), CPU).fit(sample["train"], sample["dev"])
 
 
 def test_the_articles_are_those_of_the_whole_training_split(monkeypatch, tmp_path):

@@ -6,7 +6,7 @@ import torch
 
 from qasel.errors import QaselError
 from qasel.papers.lesson import chosen_systems, compete
-from qasel.results.compare import matrix
+from qasel.results.matrix import matrix
 
 SETTINGS = {"scale": "quick", "seed": 0}
 TWO = "latent-structured: LSP-AP*, LSP; question-relevancy: STL-MLP"

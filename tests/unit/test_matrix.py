@@ -4,6 +4,7 @@ import io
 import numpy as np
 import pandas as pd
 import pytest
+import torch
 from ledger_rows import entry, ledger_row, runs_of
 
 from qasel.datasets import load_dataset
@@ -17,13 +18,13 @@ from qasel.papers import (
     question_relevancy,
     yardsticks,
 )
-from qasel.papers.lesson import just_measured
-from qasel.rankers import WordOverlap
-from qasel.results import compare as side_by_side
+from qasel.papers.lesson import compete
+from qasel.results import matrix as side_by_side
 from qasel.results import matrix_text
-from qasel.results.compare import entries, matrix, with_tests
+from qasel.results.matrix import entries, matrix, with_tests
 from qasel.results.runs import read_runs, target_name
 from qasel.results.tables import latex_table, markdown_table
+from qasel.training.neural import Reference
 
 WIKI, TREC = "wikiqa/answered", "trecqa/clean"
 TEN = [f"q{i}" for i in range(10)]
@@ -66,14 +67,14 @@ def test_mean_and_intervals_over_seeds_and_questions():
     assert cell["std"] == pytest.approx(deviation)
     assert cell["by_seed"].to_numpy().tolist() == [[0.5, 1.0], [0.7, 1.0]]
     found = hierarchical_bootstrap(list(runs))
-    ends = matrix_text.details(cells.loc[WIKI]).loc["A", side_by_side.INTERVAL]
+    ends = matrix_text.details(cells.loc[WIKI]).loc["A", matrix_text.INTERVAL]
     assert ends == f"{found.low:.3f} to {found.high:.3f}"
 
 
 def test_one_run_has_no_deviation():
     cells = matrix_of([outcome("A", 0.5)])
     assert cells.loc[(WIKI, "A"), ["std", "parameters", "ranked_per_second"]].isna().all()
-    ends = matrix_text.details(cells.loc[WIKI]).loc["A", side_by_side.INTERVAL]
+    ends = matrix_text.details(cells.loc[WIKI]).loc["A", matrix_text.INTERVAL]
     assert ends == "0.500 to 0.500"
 
 
@@ -292,6 +293,10 @@ def test_vectors_that_are_not_the_usual_ones_part_systems():
     assert [name for name, _ in names(a, b, c)] == ["DCA, c", "DCA, a", "DCA, b"]
     usual = row(hierarchical_ranking, "DCA")
     assert [name for name, _ in names(a, usual)] == ["DCA, a", "DCA"]
+    # Vectors of most systems are the usual ones there; the recipe's own are then named.
+    others = [row(hierarchical_ranking, name, vectors="a") for name in ("CA(list)", "PRI(list)")]
+    found = [name for name, _ in names(a, usual, *others)]
+    assert found == ["CA(list)", "PRI(list)", "DCA", "DCA, glove.6B.100d"]
 
 
 def test_the_same_name_in_two_papers_has_its_paper():
@@ -351,16 +356,16 @@ def test_a_later_test_is_a_target_of_its_own():
 
 
 def test_a_ranker_just_fitted_is_an_outcome_too():
-    data = load_dataset("sample")
-    ranker = WordOverlap()
-    run, found = just_measured("word overlap", ranker, ranker.fit(data.train, data.dev), data)
+    overlap = yardsticks.recipe("word overlap", "sample")
+    run, found = compete({"word overlap": overlap}, torch.device("cpu"))["word overlap"]
     assert (found["target"], found["parameters"]) == ("sample/answered", None)
     assert found["ranked_per_second"] > 0
-    assert set(found["values"]["map"]) == set(run.scores) == {q.id for q in data.test}
+    asked = {q.id for q in load_dataset("sample").test}
+    assert set(found["values"]["map"]) == set(run.scores) == asked
     assert matrix_of([found])["runs"].tolist() == [1]
 
 
-class Growing(WordOverlap):
+class Growing(Reference):
     """Takes in the words of what it ranks, as the networks do."""
 
     parameter_count = 5
@@ -370,8 +375,9 @@ class Growing(WordOverlap):
         return super().rank(split)
 
 
-def test_parameters_are_counted_before_new_words_come():
-    data = load_dataset("sample")
-    ranker = Growing()
-    _, found = just_measured("growing", ranker, ranker.fit(data.train, data.dev), data)
+def test_parameters_are_counted_before_new_words_come(monkeypatch):
+    room = dataclasses.replace(yardsticks.ROOM, kind=lambda variant: Growing)
+    monkeypatch.setattr("qasel.papers.yardsticks.ROOM", room)
+    overlap = yardsticks.recipe("word overlap", "sample")
+    _, found = compete({"growing": overlap}, torch.device("cpu"))["growing"]
     assert found["parameters"] == 5

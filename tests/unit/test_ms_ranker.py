@@ -13,7 +13,7 @@ from qasel.datasets import load_dataset
 from qasel.datasets.base import Candidate, Question, Split
 from qasel.errors import QaselError
 from qasel.evaluation import Run
-from qasel.papers.ms_ranker import MSRanker, PreRanking, load, ranker, recipe
+from qasel.papers.ms_ranker import ROOM, MSRanker, PreRanking, recipe
 from qasel.papers.ms_ranker import lesson as teaching
 from qasel.papers.ms_ranker.model import (
     Agent,
@@ -234,7 +234,7 @@ def sample():
 
 def make(vectors, variant="MS-Ranker", **changes):
     tiny = {"hidden": 6, "epochs": 2, "pre_epochs": 1, "batch": 20} | changes
-    return ranker(recipe(variant, "sample", scale="quick").change(**tiny), vectors, CPU)
+    return ROOM.ranker(recipe(variant, "sample", scale="quick").change(**tiny), vectors, CPU)
 
 
 @pytest.mark.parametrize("variant", [MAIN, PRE_RANKER, *ABLATIONS])
@@ -245,7 +245,7 @@ def test_every_variant_learns_ranks_and_is_saved(variant, sample, tmp_path):
     assert all(math.isfinite(row["loss"]) for row in history.epochs)
     run = system.rank(data.test)
     system.save(tmp_path)
-    again = load(tmp_path, vectors, CPU)
+    again = ROOM.load(tmp_path, vectors, CPU)
     assert type(again) is type(system)
     assert again.rank(data.test).scores == run.scores
 
@@ -385,12 +385,12 @@ def test_a_transformer_reads_in_place_of_word_vectors(sample, tmp_path):
     runs = []
     for variant in ("MiniLM", "MiniLM + MS-Ranker"):
         settings = recipe(variant).change(encoder=str(folder), epochs=1, pre_epochs=1)
-        system = ranker(settings, Vectors.empty(""), CPU)
+        system = ROOM.ranker(settings, Vectors.empty(""), CPU)
         history = system.fit(few, few, tmp_path / "runs" / settings.slug)
         assert math.isfinite(history.epochs[0]["loss"])
         runs.append(system.rank(few).scores)
         system.save(tmp_path / variant)
-        again = load(tmp_path / variant, Vectors.empty(""), CPU)
+        again = ROOM.load(tmp_path / variant, Vectors.empty(""), CPU)
         assert type(again) is type(system)
         assert again.rank(few).scores == runs[-1]
     # The agent's first stage is the row without it, trained once and found beside it.

@@ -12,7 +12,7 @@ from qasel.cli import main
 from qasel.datasets import load_dataset
 from qasel.datasets.base import Candidate, Question, Split
 from qasel.errors import QaselError
-from qasel.papers.ms_ranker import ROOM, load, ranker, recipe
+from qasel.papers.ms_ranker import ROOM, recipe
 from qasel.papers.ms_ranker.recipes import FROZEN
 from qasel.results.tables import comparison, provenance
 from qasel.text import Vectors
@@ -42,7 +42,7 @@ def few():
 
 def make(folder, variant=ELMO, **changes):
     settings = recipe(variant).change(encoder=str(folder), **TINY | changes)
-    return ranker(settings, Vectors.empty(""), CPU)
+    return ROOM.ranker(settings, Vectors.empty(""), CPU)
 
 
 def untrained(folder, split, **changes):
@@ -130,7 +130,7 @@ def test_a_saved_ranker_reads_new_texts_with_the_encoder(variant, folder, few, t
     new = Split("new", load_dataset("sample").test[:3])
     scores = system.rank(new).scores
     system.save(tmp_path / "model")
-    again = load(tmp_path / "model", Vectors.empty(""), CPU)
+    again = ROOM.load(tmp_path / "model", Vectors.empty(""), CPU)
     assert again.rank(new).scores == scores
     assert type(again) is type(system)
 
@@ -152,7 +152,7 @@ def test_from_the_command_line_to_ones_own_questions(folder, tmp_path, monkeypat
 
 def test_an_encoder_must_be_named_and_be_there(few, tmp_path):
     with pytest.raises(QaselError, match=r"no encoder is named; .*--set encoder=") as caught:
-        ranker(recipe(ELMO), Vectors.empty(""), CPU)
+        ROOM.ranker(recipe(ELMO), Vectors.empty(""), CPU)
     assert "\n" not in str(caught.value)
     with pytest.raises(QaselError, match="is not an encoder"):
         make(tmp_path)

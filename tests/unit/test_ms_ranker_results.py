@@ -11,12 +11,11 @@ from ledger_rows import README, ledger_row, runs_of
 from qasel.datasets.base import Candidate, Question, Split
 from qasel.errors import QaselError
 from qasel.papers.figures import figures
-from qasel.papers.ms_ranker import ROOM, ranker, recipe, report
+from qasel.papers.ms_ranker import ROOM, recipe, report
 from qasel.papers.ms_ranker import lesson as teaching
 from qasel.papers.ms_ranker.recipes import ABLATIONS, MAIN, VARIANTS
 from qasel.rankers import History
-from qasel.results.claims import claims
-from qasel.results.compare import AGAINST, HELD, LEANS, SAME
+from qasel.results.claims import AGAINST, HELD, LEANS, SAME, claims
 from qasel.results.tables import NOT_RUN, beside, comparison, published
 from qasel.text import Vectors, tokenize
 
@@ -182,7 +181,7 @@ def agent():
     words = sorted({w for c in LINKED.candidates for w in tokenize(c.text)})
     matrix = np.random.default_rng(0).normal(size=(len(words), 5)).astype(np.float32)
     vectors = Vectors("tiny", {word: i for i, word in enumerate(words)}, matrix)
-    system = ranker(settings, vectors, torch.device("cpu"))
+    system = ROOM.ranker(settings, vectors, torch.device("cpu"))
     split = Split("tiny", (LINKED,))
     system.fit(split, split)
     return system

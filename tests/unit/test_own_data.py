@@ -12,7 +12,7 @@ from qasel.papers import ROOMS
 from qasel.papers.hierarchical_ranking import recipe as small
 from qasel.papers.latent_structured import recipe as structured
 from qasel.papers.yardsticks import recipe
-from qasel.results.compare import entries
+from qasel.results.matrix import entries
 from qasel.results.measure import by_name
 from qasel.results.runs import read_runs
 from qasel.results.sweep import run_one
@@ -168,7 +168,7 @@ def test_describe_tells_what_is_odd(folder, capsys):
 
 @pytest.mark.parametrize("missing", ["a split", "its labels"])
 def test_what_training_would_miss_is_told_before_it(missing, folder, capsys, monkeypatch):
-    room = dataclasses.replace(ROOMS["yardsticks"], ranker=None)
+    room = dataclasses.replace(ROOMS["yardsticks"], kind=None)
     monkeypatch.setattr("qasel.papers.yardsticks.ROOM", room)  # no run gets as far as this
     (folder / "test.tsv").unlink()
     if missing == "its labels":

@@ -12,7 +12,7 @@ from qasel.datasets.base import Candidate, Question, Split
 from qasel.errors import QaselError
 from qasel.evaluation import Run, evaluate
 from qasel.papers import ROOMS
-from qasel.papers.question_relevancy import load, ranker, recipe
+from qasel.papers.question_relevancy import ROOM, recipe
 from qasel.papers.question_relevancy.model import (
     MAIN_TASK,
     MultiTask,
@@ -34,7 +34,7 @@ from qasel.papers.question_relevancy.recipes import (
 )
 from qasel.results.measure import vectors_for
 from qasel.results.tables import published
-from qasel.text import Vectors, load_vectors
+from qasel.text import Vectors
 from qasel.text.features import distances as by_name
 from qasel.text.features.distances import (
     NAMES,
@@ -43,7 +43,6 @@ from qasel.text.features.distances import (
     distances,
     distances_by_name,
 )
-from qasel.text.vectors import CONTEXTS
 
 CPU = torch.device("cpu")
 WORDS = ["cat", "dog", "fish", "bird", "red", "blue", "green", "food", "house"]
@@ -186,7 +185,7 @@ def test_the_network_by_hand():
 
 
 def test_losses_are_weighted_and_tasks_share_one_layer():
-    model = ranker(recipe(MAIN).change(auxiliary_weight=0.25, dropout=0.0), VECTORS, CPU)
+    model = ROOM.ranker(recipe(MAIN).change(auxiliary_weight=0.25, dropout=0.0), VECTORS, CPU)
     model.network = model.build({MAIN_TASK: 2, "x": 3})
     parts = {
         name: Pairs(torch.randn(5, 14), labels=torch.arange(5) % size)
@@ -214,7 +213,7 @@ def test_fit_rank_save_load(variant, tmp_path):
     settings = recipe(variant, scale="quick").change(epochs=4, words="all")
     tasks = {"QA": OTHER} if settings.auxiliary else {}
     train, dev = toy("train", 1), toy("dev", 2)
-    model = ranker(settings, VECTORS, CPU)
+    model = ROOM.ranker(settings, VECTORS, CPU)
     history = model.fit(train, dev, None, None, tasks)
     assert len(history.epochs) == 4
     assert {"loss", MAIN_TASK, "dev_map", *tasks} <= history.epochs[0].keys()
@@ -222,11 +221,11 @@ def test_fit_rank_save_load(variant, tmp_path):
     best = max(epoch["dev_map"] for epoch in history.epochs)
     assert evaluate(run, dev).map == pytest.approx(best, abs=1e-12)
     assert "acc" in evaluate(run, dev, "semeval").mean
-    again = ranker(settings, VECTORS, CPU)
+    again = ROOM.ranker(settings, VECTORS, CPU)
     again.fit(train, dev, None, None, tasks)
     assert again.rank(dev).scores == run.scores  # bit for bit
     model.save(tmp_path / "model")
-    kept = load(tmp_path / "model", VECTORS, CPU)
+    kept = ROOM.load(tmp_path / "model", VECTORS, CPU)
     assert kept.rank(dev).scores == run.scores
     assert kept.rank(toy("dev", 2, labelled=False)).scores == run.scores
     one = kept.rank(Split("dev", dev.questions[3:4]))  # alone in its batch
@@ -235,7 +234,7 @@ def test_fit_rank_save_load(variant, tmp_path):
 
 def test_it_learns():
     settings = recipe(STL, scale="quick").change(words="all", learning_rate=0.05)
-    model = ranker(settings, VECTORS, CPU)
+    model = ROOM.ranker(settings, VECTORS, CPU)
     model.fit(toy("train", 1, 60), toy("dev", 2, 30))
     test = toy("test", 3, 40)
     perfect = Run.from_scores(test, [question.labels for question in test])
@@ -254,7 +253,7 @@ def test_texts_are_cut_and_numbered():
 
 def test_the_distances_are_those_of_the_recipe():
     settings = recipe(f"{STL}, Trigrams").change(words="all")
-    model = ranker(settings, VECTORS, CPU)
+    model = ROOM.ranker(settings, VECTORS, CPU)
     pair, model.corpus = (["red cat"], ["blue cat"]), ("red cat", "a dog")
     found = model.features(pair)
     table = distances(*pair, VECTORS, model.corpus)
@@ -265,37 +264,26 @@ def test_the_distances_are_those_of_the_recipe():
 @pytest.mark.parametrize("variant", [STL, OURS[0], f"STL{SIM}"])
 def test_a_model_brings_the_vectors_of_the_words_that_it_learnt_from(variant, tmp_path):
     settings = recipe(variant, scale="quick").change(epochs=1, words="all")
-    model = ranker(settings, VECTORS, CPU)
+    model = ROOM.ranker(settings, VECTORS, CPU)
     model.fit(toy("train", 1), toy("dev", 2))
     model.save(tmp_path)
-    without = load(tmp_path, Vectors.empty("toy"), CPU)
+    without = ROOM.load(tmp_path, Vectors.empty("toy"), CPU)
     assert without.rank(toy("dev", 2)).scores == model.rank(toy("dev", 2)).scores
     # Others' count where the model has none, and only there.
     others = Vectors("toy", {"purrs": 0, "cat": 1}, np.ones((2, 4), dtype=np.float32))
-    found = load(tmp_path, others, CPU)
+    found = ROOM.load(tmp_path, others, CPU)
     assert found.vectors.of(["purrs"]).tolist() == [[1.0] * 4]
     assert (found.vectors.of(["cat"]) == VECTORS.of(["cat"])).all()
     assert "purrs" not in without.vectors
     found.save(tmp_path / "again")
-    assert load(tmp_path / "again", others, CPU).vectors.rows == found.vectors.rows
+    assert ROOM.load(tmp_path / "again", others, CPU).vectors.rows == found.vectors.rows
     with pytest.raises(QaselError, match="have 3 numbers each, not 4"):
-        load(tmp_path, Vectors("toy", {"new": 0}, np.ones((1, 3), dtype=np.float32)), CPU)
-
-
-def test_vectors_from_contexts_go_with_the_model(tmp_path):
-    settings = recipe(STL, vectors="sample" + CONTEXTS, scale="quick").change(epochs=1)
-    data = settings.load()
-    model = ranker(settings, vectors_for(settings, data), CPU)
-    model.fit(data.train, data.dev)
-    assert model.vectors.rows.keys() - load_vectors("sample").rows.keys()
-    model.save(tmp_path)
-    kept = load(tmp_path, load_vectors("sample"), CPU)
-    assert kept.rank(data.test).scores == model.rank(data.test).scores
+        ROOM.load(tmp_path, Vectors("toy", {"new": 0}, np.ones((1, 3), dtype=np.float32)), CPU)
 
 
 def test_the_cache_goes_by_the_version_of_the_distances(monkeypatch):
     settings = recipe(OURS[0]).change(words="all")
-    model = ranker(settings, VECTORS, CPU)
+    model = ROOM.ranker(settings, VECTORS, CPU)
     model.corpus = ("red cat", "blue cat")
     pair = ["red cat"], ["blue cat"]
     before = model.features(pair)
@@ -310,8 +298,8 @@ def test_idf_is_that_of_the_training_pairs_wherever_the_model_goes(tmp_path):
     train, other = toy("train", 1), toy("train", 2)
     pair = ["red cat unseen"], ["blue cat"]
     with pytest.raises(QaselError, match="no texts to count words in"):
-        ranker(settings, VECTORS, CPU).features(pair)
-    model, second = (ranker(settings, VECTORS, CPU) for _ in range(2))
+        ROOM.ranker(settings, VECTORS, CPU).features(pair)
+    model, second = (ROOM.ranker(settings, VECTORS, CPU) for _ in range(2))
     model.fit(train, toy("dev", 3), None, None, {"QA": OTHER})
     second.fit(other, toy("dev", 3), None, None, {"QA": OTHER})
     asked = [question.text for question in train]
@@ -322,7 +310,7 @@ def test_idf_is_that_of_the_training_pairs_wherever_the_model_goes(tmp_path):
     with pytest.raises(QaselError, match="unknown distance 'cosine'"):
         distances_by_name(["cosine"], pair, VECTORS)
     model.save(tmp_path / "model")
-    for one in (model, load(tmp_path / "model", VECTORS, CPU)):
+    for one in (model, ROOM.load(tmp_path / "model", VECTORS, CPU)):
         assert one.features(pair).numpy() == pytest.approx(expected, abs=1e-6)
     # Another training split, another idf: the cache must not mix them.
     assert abs(second.features(pair).numpy() - expected).max() > 1e-3
@@ -332,7 +320,7 @@ def test_idf_is_that_of_the_training_pairs_wherever_the_model_goes(tmp_path):
 @pytest.mark.parametrize("name", BASELINES)
 def test_baselines_are_the_published_numbers(name):
     data = recipe(name, "semeval-cqa").load()
-    model = ranker(recipe(name, "semeval-cqa"), Vectors.empty(""), CPU)
+    model = ROOM.ranker(recipe(name, "semeval-cqa"), Vectors.empty(""), CPU)
     known = published(ROOMS["question-relevancy"]).query("table == 'table-1' and row == @name")
     measures = {"MAP": "map", "MRR": "mrr", "AvgRec": "avgrec"}
     for line in known.itertuples():
@@ -366,6 +354,6 @@ def test_the_sample_runs_as_it_is():
     data = settings.load()
     assert data.scoring == "semeval"
     assert data.tasks["QA"].labels == ("irrelevant", "relevant")
-    model = ranker(settings, vectors_for(settings, data), CPU)
+    model = ROOM.ranker(settings, vectors_for(settings, data), CPU)
     history = model.fit(data.train, data.dev, None, None, data.tasks)
     assert history.best_epoch in (1, 2)

@@ -15,6 +15,7 @@ from qasel.papers.hierarchical_ranking import ROOM, SCHEMES, recipe
 from qasel.papers.hierarchical_ranking import report as claims
 from qasel.papers.ms_ranker import ROOM as paper_3
 from qasel.papers.ms_ranker import recipe as paper_3_recipe
+from qasel.results.claims import report
 from qasel.results.compare import significance
 from qasel.results.ledger import Row
 from qasel.results.runs import VECTORS, in_tables
@@ -22,12 +23,13 @@ from qasel.results.tables import (
     COLUMNS,
     SCOPE_COLUMNS,
     _scope,
+    as_text,
     beside,
     comparison,
     escape_latex,
+    parts_of,
     provenance,
     published,
-    render,
     scopes,
     verdict,
 )
@@ -110,8 +112,8 @@ def test_an_empty_ledger_has_nothing_run():
     assert set(frame["runs"]) == {0}
     assert frame[["ours", "std", "interval"]].isna().all(axis=None)
     assert provenance(frame) == ""
-    for format_ in ("md", "csv", "latex"):
-        assert render(frame, format_)
+    for format_ in ("md", "latex"):
+        assert as_text(*parts_of(frame), format_)
 
 
 def test_mean_deviation_and_interval_over_seeds():
@@ -183,7 +185,7 @@ def test_the_ledger_is_read_when_no_rows_are_given(tmp_path, monkeypatch):
 
 
 def test_csv_has_exactly_the_columns():
-    text = render(comparison(ROOM, runs_of([row(map_=0.74), row(map_=0.75, seed=1)])), "csv")
+    text = report(ROOM, "csv", runs_of([row(map_=0.74), row(map_=0.75, seed=1)]))
     assert text.splitlines()[0] == HEADER
     lines = list(csv.DictReader(io.StringIO(text)))
     assert len(lines) == 106
@@ -199,14 +201,14 @@ def test_csv_has_exactly_the_columns():
 def test_what_is_narrower_or_wider_than_the_papers_data_is_said_beside_the_verdict():
     chosen = paper_3_recipe(dataset="semeval-cqa")
     rows = [ledger_row(chosen, {}, {"map": 0.76, "mrr": 0.82}, {"q": 0.76})]
-    text = render(comparison(paper_3, runs_of(rows)))
+    text = as_text(*parts_of(comparison(paper_3, runs_of(rows))), "md")
     assert "| MS-Ranker | semeval-cqa | MAP | 0.807 | 0.760 | – | 1 | below° |" in text
     assert "| MS-Ranker | wikiqa | MAP | 0.750 | – | – | 0 | not run |" in text
     told = "° Data narrower than the paper's, 3,996 of 4,873 training questions of SemEval-2016 A"
     assert text.count("°") == 3  # two numbers and the note
     assert told in text
     assert f"{told} (the comments" in beside(paper_3, "table-2", runs_of(rows))
-    assert "°" not in render(comparison(paper_3, runs_of(rows)), "csv")
+    assert "°" not in report(paper_3, "csv", runs_of(rows))
     # Which rows of a paper, by what their names have in them.
     told = _scope(scopes(ROOMS["question-relevancy"]), "MTL-MLP (ALL)", "semeval-cqa")
     assert [sentence.split(":")[0] for sentence in told] == [
@@ -221,7 +223,7 @@ def test_what_is_narrower_or_wider_than_the_papers_data_is_said_beside_the_verdi
 
 
 def test_markdown():
-    lines = render(comparison(ROOM, runs_of([row(map_=0.74)]))).splitlines()
+    lines = as_text(*parts_of(comparison(ROOM, runs_of([row(map_=0.74)]))), "md").splitlines()
     assert lines[0] == "| " + " | ".join(COLUMNS) + " |"
     assert "| table-1 | PRI(list) | wikiqa | MAP | 0.742 | 0.740 | – | 1 | reproduced |" in lines
     assert lines[-1] == "Our numbers: word vectors glove.6B.100d; run on a GPU."
@@ -234,7 +236,7 @@ def test_latex_is_escaped():
     assert escape_latex("PRI(list→ap) ± 1 < 2") == r"PRI(list$\rightarrow$ap) $\pm$ 1 $<$ 2"
     frame = comparison(ROOM, runs_of([row(vectors="my_vectors")]))
     frame.loc[0, "row"] = "R&D"
-    text = render(frame, "latex")
+    text = as_text(*parts_of(frame), "latex")
     assert r"R\&D" in text
     assert r"my\_vectors" in text
     assert text.count(r"rule") == 3

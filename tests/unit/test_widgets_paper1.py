@@ -12,15 +12,9 @@ from qasel.papers.hierarchical_ranking import ROOM, HierarchicalRanker, recipe
 from qasel.papers.hierarchical_ranking import report as claims
 from qasel.papers.hierarchical_ranking.explorer import AttentionExplorer, IntegrationExplorer
 from qasel.papers.lesson import chosen_recipes
+from qasel.results.claims import Claim, claims_table, judged, summary
 from qasel.results.claims import claims as stated_claims
-from qasel.results.compare import (
-    Claim,
-    claims_table,
-    compared,
-    judged,
-    significance,
-    summary,
-)
+from qasel.results.compare import compared, significance
 from qasel.results.ledger import Row
 from qasel.text import Vectors, tokenize
 from qasel.widgets.base import OWN

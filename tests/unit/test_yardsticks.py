@@ -14,7 +14,7 @@ from qasel.datasets import load_dataset
 from qasel.datasets.base import Candidate, Question, Split
 from qasel.errors import QaselError
 from qasel.layers.pair_encoder import PairEncoder
-from qasel.papers.yardsticks import MAIN, load, ranker, recipe
+from qasel.papers.yardsticks import MAIN, ROOM, recipe
 from qasel.papers.yardsticks.ranker import cut_lists, others
 from qasel.papers.yardsticks.recipes import BASELINES, COSINE, EVIDENCE, GIVEN, READY, SCHEMES
 from qasel.rankers import BM25, RandomRanker
@@ -55,7 +55,7 @@ def folder(tmp_path_factory):
 
 def make(folder, variant=MAIN, **changes):
     settings = {"encoder": folder, "epochs": 1, "batch": 2, "learning_rate": 1e-3} | changes
-    return ranker(recipe(variant).change(**settings), NONE, CPU)
+    return ROOM.ranker(recipe(variant).change(**settings), NONE, CPU)
 
 
 @pytest.mark.parametrize("variant", SCHEMES)
@@ -68,7 +68,7 @@ def test_every_cross_encoder_learns_ranks_and_is_saved(variant, folder, tmp_path
     assert math.isfinite(history.epochs[0]["loss"])
     assert run.scores != before.rank(SPLIT).scores
     system.save(tmp_path)
-    again = load(tmp_path, NONE, CPU)
+    again = ROOM.load(tmp_path, NONE, CPU)
     assert type(again) is type(system)
     assert again.rank(SPLIT).scores == run.scores
 
@@ -287,7 +287,7 @@ def test_what_is_not_tuned_stays_as_it_was(tune, folder, tmp_path):
     assert all(weights.any() for weights in now.values())  # the second matrix starts at 0
     assert system.parameter_count < make_all(folder).parameter_count
     system.save(tmp_path)
-    assert load(tmp_path, NONE, CPU).rank(SPLIT).scores == system.rank(SPLIT).scores
+    assert ROOM.load(tmp_path, NONE, CPU).rank(SPLIT).scores == system.rank(SPLIT).scores
 
 
 def test_products_in_bfloat16_learn_nearly_the_same(folder):
@@ -318,7 +318,7 @@ def test_heads_may_start_as_learnt_on_the_frozen_encoder(folder, tmp_path):
 
 
 def test_the_cosine_of_mean_vectors(folder, tmp_path):
-    system = ranker(recipe(COSINE, vectors=folder), NONE, CPU)
+    system = ROOM.ranker(recipe(COSINE, vectors=folder), NONE, CPU)
     assert not system.fit(SPLIT, SPLIT).epochs
     found = system.rank(SPLIT).scores
     encoder = load_encoder(folder)
@@ -334,7 +334,7 @@ def test_the_cosine_of_mean_vectors(folder, tmp_path):
                 wanted = torch.cosine_similarity(vector(question.text), vector(candidate.text), 0)
                 assert found[question.id][candidate.id] == pytest.approx(wanted.item(), abs=1e-3)
     system.save(tmp_path / "saved")
-    assert load(tmp_path / "saved", NONE, CPU).rank(SPLIT).scores == found
+    assert ROOM.load(tmp_path / "saved", NONE, CPU).rank(SPLIT).scores == found
 
 
 @pytest.mark.parametrize("classes", [1, 2])
@@ -343,7 +343,7 @@ def test_a_ready_cross_encoder_ranks_as_the_library_does(classes, tmp_path):
     place = make_encoder(tmp_path / "encoder")
     kind = transformers.AutoModelForSequenceClassification
     kind.from_pretrained(place, num_labels=classes).save_pretrained(place)
-    system = ranker(recipe(READY, vectors=str(place)), NONE, CPU)
+    system = ROOM.ranker(recipe(READY, vectors=str(place)), NONE, CPU)
     assert not system.fit(SPLIT, SPLIT).epochs
     found = system.rank(SPLIT).scores
     model = kind.from_pretrained(place).eval()
@@ -356,12 +356,12 @@ def test_a_ready_cross_encoder_ranks_as_the_library_does(classes, tmp_path):
             wanted = logits[-1] - (logits[0] if classes == 2 else 0)
             assert found[question.id][candidate.id] == pytest.approx(wanted, abs=1e-5)
     system.save(tmp_path / "saved")
-    assert load(tmp_path / "saved", NONE, CPU).rank(SPLIT).scores == found
+    assert ROOM.load(tmp_path / "saved", NONE, CPU).rank(SPLIT).scores == found
 
 
 def test_an_encoder_without_a_classifier_is_not_ready(folder):
     with pytest.raises(QaselError, match="no weights for"):
-        ranker(recipe(READY, vectors=folder), NONE, CPU).fit(SPLIT, SPLIT)
+        ROOM.ranker(recipe(READY, vectors=folder), NONE, CPU).fit(SPLIT, SPLIT)
 
 
 def test_the_weights_of_list_mates_by_hand():
@@ -394,7 +394,7 @@ def test_a_pair_is_its_first_piece_or_the_mean_of_all(folder):
     batch = data.batch(torch.arange(4))
     (tile,) = batch.tiles
     with torch.inference_mode():
-        states = reader(tile.pairs)
+        states = reader(tile.pairs).last_hidden_state
         torch.testing.assert_close(reader.vectors(tile.pairs), states[:, 0])
         means = batch.as_lists(reader.vectors(tile.pairs, mean=True))
         pieces = encoder.tokenizer(SPLIT[0].text, TEXTS[SPLIT[0].text][1], return_tensors="pt")
@@ -459,12 +459,12 @@ def test_training_lists_are_cut_and_no_others(folder):
 @pytest.mark.parametrize("variant", BASELINES)
 def test_every_baseline_ranks_and_is_saved(variant, tmp_path):
     data = load_dataset("sample")
-    system = ranker(recipe(variant, seed=3), NONE, CPU)
+    system = ROOM.ranker(recipe(variant, seed=3), NONE, CPU)
     history = system.fit(data.train, data.dev, tmp_path)
     run = system.rank(data.test)
     system.save(tmp_path)
     assert history.epochs == []
-    assert load(tmp_path, NONE, CPU).rank(data.test).scores == run.scores
+    assert ROOM.load(tmp_path, NONE, CPU).rank(data.test).scores == run.scores
     if variant == "random":
         assert run.scores == RandomRanker(3).rank(data.test).scores
     if variant == "BM25":
@@ -502,8 +502,8 @@ def test_bad_settings_are_refused_in_one_line(reason, folder):
 def test_without_the_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "transformers.utils.logging", None)
     with pytest.raises(QaselError, match=r'pip install "qasel\[transformers\]"'):
-        ranker(recipe(), NONE, CPU)
-    ranker(recipe("BM25"), NONE, CPU)
+        ROOM.ranker(recipe(), NONE, CPU)
+    ROOM.ranker(recipe("BM25"), NONE, CPU)
 
 
 def test_the_command_runs_ranks_and_has_no_table(tmp_path, monkeypatch, capsys):

@@ -15,7 +15,6 @@ ROOM = Room(
     variants=tuple(VARIANTS),
     main=MAIN,
     recipe=recipe,
-    ranker=APMPCNNRanker,
-    load=APMPCNNRanker.load,
+    kind=lambda _: APMPCNNRanker,
     published=Path(__file__).with_name("published.csv"),
 )

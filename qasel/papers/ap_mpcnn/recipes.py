@@ -19,12 +19,13 @@ MAIN = "AP-MPCNN"
 
 PARTS = ("attention", "wide", "sparse", "pairwise")
 ALONE = {
+    "None of the four": "",
     "Attention only": "attention",
     "Wide convolution only": "wide",
     "Sparse feature vector only": "sparse",
     "Pairwise ranking only": "pairwise",
 }
-"""Bar of figure 11 → the only part that it has."""
+"""Bar of figure 11 → the only part that it has. The first is ours: what is one part worth?"""
 SETTINGS = {
     f"{name} {value}": {setting: value}
     for name, setting, values in (

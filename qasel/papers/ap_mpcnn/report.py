@@ -188,7 +188,7 @@ def _each(names: Iterable[str], runs: pd.DataFrame | None) -> dict[str, pd.DataF
 
 @house_style
 def figure_11(runs: pd.DataFrame | None = None) -> HouseFigure | None:
-    """Draw figure 11 from our runs: each part alone and all together. The paper has no numbers."""
+    """Draw figure 11 from our runs: each part alone, none and all. The paper has no numbers."""
     systems = _each((*ALONE, MAIN), runs)
     if MAIN not in systems or len(systems) < 2:
         return None
@@ -208,7 +208,7 @@ def figure_11(runs: pd.DataFrame | None = None) -> HouseFigure | None:
     figure.supxlabel(
         f"dots: seeds, diamonds: their means, line: {MAIN} in the paper", fontsize=11, color=GREY
     )
-    figure.suptitle("Figure 11: one part alone, and all four")
+    figure.suptitle("Figure 11: no part, one part alone, and all four")
     return figure
 
 

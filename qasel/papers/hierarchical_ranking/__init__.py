@@ -14,7 +14,6 @@ ROOM = Room(
     variants=tuple(VARIANTS),
     main=MAIN,
     recipe=recipe,
-    ranker=HierarchicalRanker,
-    load=HierarchicalRanker.load,
+    kind=lambda _: HierarchicalRanker,
     published=Path(__file__).with_name("published.csv"),
 )

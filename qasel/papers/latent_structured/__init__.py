@@ -7,14 +7,10 @@ from qasel.papers.latent_structured.ranker import StructuredRanker
 from qasel.papers.latent_structured.recipes import CNN, MAIN, VARIANTS, recipe
 from qasel.results import Room
 from qasel.training.loss_augmented import most_violating
-from qasel.training.neural import by_variant
 
 __all__ = [
-    "MAIN", "ROOM", "VARIANTS", "PairCNN", "StructuredRanker", "load", "most_violating", "ranker",
-    "recipe",
+    "MAIN", "ROOM", "VARIANTS", "PairCNN", "StructuredRanker", "most_violating", "recipe",
 ]  # fmt: skip
-
-ranker, load = by_variant(lambda variant: PairCNN if variant == CNN else StructuredRanker)
 
 ROOM = Room(
     name="latent-structured",
@@ -23,7 +19,6 @@ ROOM = Room(
     variants=tuple(VARIANTS),
     main=MAIN,
     recipe=recipe,
-    ranker=ranker,
-    load=load,
+    kind=lambda variant: PairCNN if variant == CNN else StructuredRanker,
     published=Path(__file__).with_name("published.csv"),
 )

@@ -5,12 +5,8 @@ from pathlib import Path
 from qasel.papers.ms_ranker.ranker import MSRanker, PreRanking
 from qasel.papers.ms_ranker.recipes import ALONE, MAIN, VARIANTS, recipe
 from qasel.results import Room
-from qasel.training.neural import by_variant
 
-__all__ = ["MAIN", "ROOM", "VARIANTS", "MSRanker", "PreRanking", "load", "ranker", "recipe"]
-
-ranker, load = by_variant(lambda variant: PreRanking if variant in ALONE else MSRanker)
-
+__all__ = ["MAIN", "ROOM", "VARIANTS", "MSRanker", "PreRanking", "recipe"]
 
 ROOM = Room(
     name="ms-ranker",
@@ -19,7 +15,6 @@ ROOM = Room(
     variants=tuple(VARIANTS),
     main=MAIN,
     recipe=recipe,
-    ranker=ranker,
-    load=load,
+    kind=lambda variant: PreRanking if variant in ALONE else MSRanker,
     published=Path(__file__).with_name("published.csv"),
 )

@@ -83,7 +83,7 @@ class PairReader(Reader):
 
     def read(self, tile: PairTile, vectors: Tensor) -> Reading:  # type: ignore[override]
         """Read the pairs of one tile; `vectors` are not used."""
-        states = self.pairs(tile.pairs)
+        states = self.pairs(tile.pairs).last_hidden_state
         words, real = part_of(states, tile.candidate_start, tile.candidate_length)
         question = self.pairs.vectors(tile.question)[tile.question_of]
         return Reading(words, real, states[:, 0], question, states[:, 0])

@@ -5,11 +5,8 @@ from pathlib import Path
 from qasel.papers.question_relevancy.ranker import Reference, RelevancyRanker
 from qasel.papers.question_relevancy.recipes import BASELINES, MAIN, VARIANTS, recipe
 from qasel.results import Room
-from qasel.training.neural import by_variant
 
-__all__ = ["MAIN", "ROOM", "VARIANTS", "Reference", "RelevancyRanker", "load", "ranker", "recipe"]
-
-ranker, load = by_variant(lambda variant: Reference if variant in BASELINES else RelevancyRanker)
+__all__ = ["MAIN", "ROOM", "VARIANTS", "Reference", "RelevancyRanker", "recipe"]
 
 ROOM = Room(
     name="question-relevancy",
@@ -18,7 +15,6 @@ ROOM = Room(
     variants=tuple(VARIANTS),
     main=MAIN,
     recipe=recipe,
-    ranker=ranker,
-    load=load,
+    kind=lambda variant: Reference if variant in BASELINES else RelevancyRanker,
     published=Path(__file__).with_name("published.csv"),
 )

@@ -6,12 +6,10 @@ A room like a paper's, but without published numbers.
 from qasel.papers.yardsticks.ranker import CrossEncoderRanker, ReadyRanker, Reference
 from qasel.papers.yardsticks.recipes import BASELINES, MAIN, SCHEMES, VARIANTS, recipe
 from qasel.results import Room
-from qasel.training.neural import by_variant
 
-__all__ = ["MAIN", "ROOM", "VARIANTS", "load", "ranker", "recipe"]
+__all__ = ["MAIN", "ROOM", "VARIANTS", "recipe"]
 
 KINDS = dict.fromkeys(BASELINES, Reference) | dict.fromkeys(SCHEMES, CrossEncoderRanker)
-ranker, load = by_variant(lambda variant: KINDS.get(variant, ReadyRanker))
 
 ROOM = Room(
     name="yardsticks",
@@ -19,6 +17,5 @@ ROOM = Room(
     variants=tuple(VARIANTS),
     main=MAIN,
     recipe=recipe,
-    ranker=ranker,
-    load=load,
+    kind=lambda variant: KINDS.get(variant, ReadyRanker),
 )

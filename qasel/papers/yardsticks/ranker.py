@@ -253,7 +253,7 @@ class Classifier(nn.Module):
 
     def forward(self, batch: Batch) -> Tensor:
         """Log odds of "relevant", `[questions, candidates]`, 0 at padding."""
-        logits = torch.cat([self.pairs.logits(tile.pairs) for tile in batch.tiles]).float()
+        logits = torch.cat([self.pairs(tile.pairs).logits for tile in batch.tiles]).float()
         odds = logits[:, 1] - logits[:, 0] if logits.shape[1] == 2 else logits[:, 0]
         return batch.as_lists(odds)
 

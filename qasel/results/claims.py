@@ -10,8 +10,6 @@ from qasel.results.compare import INTERVAL, Significance, significance
 from qasel.results.runs import read_runs
 from qasel.results.tables import NOT_RUN
 
-SECTION = "section"
-"""The column that tells where in the paper a claim is made."""
 CLAIM_COLUMNS = ["claim", "systems", "data", "measure", "paper", "ours", INTERVAL, "p", "seeds",
                  "verdict"]  # fmt: skip
 SAME = "no difference"
@@ -94,14 +92,15 @@ def summary(frame: pd.DataFrame) -> str:
     seeds = " to ".join(str(number) for number in sorted({ran["seeds"].min(), ran["seeds"].max()}))
     return (
         f"{text} Of those: {parts} (clear: the 95 % interval over questions and seeds leaves zero "
-        f"out; one seed is never clear where training is random; seeds a comparison: {seeds})."
+        f"out; one seed is never clear where training is random; seeds per comparison: {seeds})."
     )
 
 
 def stated(room: Room) -> pd.DataFrame:
     """A paper's claims, in order, from the `claims.csv` next to its published numbers.
 
-    Columns: the fields of `Claim`, and `SECTION`. Raises `QaselError` if the room is no paper's.
+    Columns: the fields of `Claim`, and `section` of the paper. Raises `QaselError` if the room is
+    no paper's.
     """
     tables.published(room)
     assert room.published  # otherwise the line above has raised
@@ -122,5 +121,5 @@ def report(room: Room, format_: str = "md", runs: pd.DataFrame | None = None) ->
     parts, notes = tables.parts_of(frame)
     own, _ = tables.own_numbers(room, frame)
     counted = f"{len(own)} numbers of the paper's own systems: {tables.counts(own)}."
-    parts["What the paper says of its systems"] = found.assign(**{SECTION: stated(room)[SECTION]})
+    parts["What the paper says of its systems"] = found.assign(section=stated(room)["section"])
     return tables.as_text(parts, [*notes, counted, summary(found)], format_)

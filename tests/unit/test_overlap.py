@@ -7,7 +7,7 @@ import torch
 
 from qasel.errors import QaselError
 from qasel.text import Vocabulary, tokenize
-from qasel.text.features.overlap import FEATURES, Idf, is_content, overlap_features, word_tables
+from qasel.text.features.overlap import Idf, is_content, overlap_features, word_tables
 
 CORPUS = ("the tower is tall", "the tower", "the iron bridge", "the iron bridge")
 
@@ -44,7 +44,7 @@ def test_features_by_hand():
     is_ = math.log(3)
     wanted = [3 / 9, 1 / 4, (0 + is_ + tower) / 9, tower / 4]
     assert found == pytest.approx(wanted, abs=1e-6)
-    assert len(found) == len(FEATURES)
+    assert len(found) == 4
 
 
 def test_punctuation_counts_as_words_and_as_stop_words():

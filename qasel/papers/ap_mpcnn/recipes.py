@@ -82,15 +82,9 @@ class APMPCNNRecipe(Recipe):
 
 
 QUICK = {
-    "filters": 100,
-    "hidden": 100,
-    "dropout": 0.2,
-    "learning_rate": 2e-3,
-    "decay": 0.5,
-    "decay_every": 3,
-    "batch": 8,
-    "epochs": 8,
-}
+    "filters": 100, "hidden": 100, "dropout": 0.2, "learning_rate": 2e-3, "decay": 0.5,
+    "decay_every": 3, "batch": 8, "epochs": 8,
+}  # fmt: skip
 """Small enough for a walkthrough, never for tables (docs/notes/ap-mpcnn.md)."""
 QUICK_CANDIDATES = 40
 """Batch size of quick runs in which batches count candidates."""

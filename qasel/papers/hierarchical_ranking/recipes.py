@@ -104,22 +104,13 @@ class HierarchicalRecipe(Recipe):
 K_MAX = 5
 
 _WIKIQA = {
-    "point_weight": 2.0,
-    "pairs": "all",
-    "margin": 0.8,
-    "vectors_rate": 5e-5,
-    "k_max": K_MAX,
+    "point_weight": 2.0, "pairs": "all", "margin": 0.8, "vectors_rate": 5e-5, "k_max": K_MAX,
     "wide": True,
-}
+}  # fmt: skip
 
 QUICK = {
-    "hidden": 100,
-    "channels": 50,
-    "dropout": 0.1,
-    "learning_rate": 2e-3,
-    "batch": 5,
-    "epochs": 10,
-}
+    "hidden": 100, "channels": 50, "dropout": 0.1, "learning_rate": 2e-3, "batch": 5, "epochs": 10,
+}  # fmt: skip
 """Small enough for a walkthrough, never for tables (docs/notes/hierarchical-ranking.md)."""
 
 

@@ -16,9 +16,6 @@ from torch import Tensor
 from qasel.errors import QaselError
 from qasel.text.tokens import PADDING, content_words, tokenize
 
-FEATURES = ("shared", "shared, no stop words", "idf", "idf, no stop words")
-"""The four features, in the order of their columns."""
-
 
 @dataclass(frozen=True)
 class Idf:
@@ -62,8 +59,9 @@ def word_tables(words: Sequence[str], idf: Idf) -> tuple[Tensor, Tensor]:
 
 
 def overlap_features(question: Tensor, answer: Tensor, content: Tensor, idf: Tensor) -> Tensor:
-    """The four features of P pairs, `[P, 4]` (equations 16-19; columns: `FEATURES`).
+    """The four features of P pairs, `[P, 4]` (equations 16-19).
 
+    Columns: shared words, the same without stop words, and both again, weighted by idf.
     `question` `[P, n]` and `answer` `[P, m]` are word numbers, with `PADDING` where there is no
     word; `content` and `idf` `[words]` are those of `word_tables`. A feature is 0 if neither
     sentence has a word that counts.

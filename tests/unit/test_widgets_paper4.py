@@ -148,7 +148,7 @@ def test_all_distances_and_parts_are_shown(explorer):
     assert list(distances(explorer).values())[:2] == ["2", "0.333"]
     texts = re.findall("<text[^>]*>([^<]*)</text>", drawn(explorer))
     assert [texts.count(part) for part in ("−0.250", "−0.333", "–")] == [1, 1, 4]
-    assert {"line", "&lt;one&gt;", "relevant", "irrelevant"} <= set(texts)
+    assert {"line", "&lt;one&gt;", "relevant", "non-relevant"} <= set(texts)
     untrained = fake(Fake(lambda x: x[:, 0], features=14), FOURTEEN, corpus=("a",))
     assert list(distances(DistanceExplorer({"untrained": untrained}, SPLIT))) == list(FOURTEEN)
 
@@ -163,7 +163,7 @@ def test_the_rankings_stand_beside_the_order_in_which_the_questions_were_found(e
 def test_another_pair_changes_the_picture(explorer):
     before = drawn(explorer)
     explorer.picks[0].index = 0
-    assert told(explorer)["✗ irrelevant"] == "c d"
+    assert told(explorer)["✗ non-relevant"] == "c d"
     assert told(explorer)["shared words"] == "0 of 4 different words that count (Jaccard 0.000)"
     assert drawn(explorer) != before
     pick(explorer, SPLIT, "long")
@@ -178,7 +178,7 @@ def test_typed_questions_and_words_without_a_vector(explorer):
     assert "<i>" not in explorer.picture.value
     assert "place 1 of 2" in explorer.picture.value
     explorer.picks[0].index = 1
-    assert told(explorer)["✗ irrelevant"] == "z"
+    assert told(explorer)["✗ non-relevant"] == "z"
     explorer.lines.value = "z"
     assert told(explorer)["? not known"] == "z"
 

@@ -22,8 +22,8 @@ from qasel.text.features.distances import WORDS, is_tfidf
 from qasel.widgets.base import CandidateExplorer, cut, escape, number, short, table, words
 from qasel.widgets.ranking import rankings
 
-KINDS = {1: "✓ relevant", 0: "✗ irrelevant", None: "? not known"}
-COLOURS = {"relevant": BLUE, "irrelevant": VERMILLION}
+KINDS = {1: "✓ relevant", 0: "✗ non-relevant", None: "? not known"}
+COLOURS = {"relevant": BLUE, "non-relevant": VERMILLION}
 WIDEST = 4.0  # standard deviations from the mean to which figures extend
 LONG, LISTED = 2000, 40
 """Maximum numbers of characters shown of a text and of words in a list."""
@@ -136,7 +136,7 @@ class DistanceExplorer(CandidateExplorer):
 
 CAPTION = (
     "<p><small>Left: the distances of this pair (black marks) among those of the split's relevant "
-    "and irrelevant pairs, in standard deviations from the mean in training, cut at "
+    "and non-relevant pairs, in standard deviations from the mean in training, cut at "
     f"{WIDEST:g}. Jaccard is a similarity: the larger, the closer. Right: how much higher a "
     "system's log odds are than with this one distance at its mean (–: the system does not see "
     "it). These parts need not add up, because the network is not linear.</small></p>"
@@ -155,11 +155,11 @@ def parts(ranker: RelevancyRanker, pair: Pairs) -> pd.Series:
 
 
 def violins(axes: Axes, distances: pd.DataFrame, labels: Sequence[int | None]) -> None:
-    """Draw how each distance is distributed over relevant (above) and irrelevant pairs (below).
+    """Draw how each distance is distributed over relevant (above) and non-relevant pairs (below).
 
     `distances` are standardised, one row per pair and one column per distance.
     """
-    kinds = ["relevant" if label else "irrelevant" for label in labels]
+    kinds = ["relevant" if label else "non-relevant" for label in labels]
     known = [label is not None for label in labels]
     lines = distances.assign(pair=kinds)[known].melt("pair", var_name="distance")
     seaborn.violinplot(

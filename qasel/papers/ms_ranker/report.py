@@ -34,7 +34,7 @@ def agent(recipe: MSRankerRecipe) -> Diagram:
         "HC": Box("BiGRU  $H_C$", 1.8, 0, f"[m, {size}]", SHARED, 1.3),
         "QC": Box("QC-attention", 4.3, 0.85, f"{to_match} [{size}]", SHARED, 1.75),
         "O": Box("last states  $O_t$", 1.8, -2.35, f"[{size}]", SHARED, 1.5),
-        "E": Box("evidence  $E_t$", 4.3, -1.5, "at first that of $H_Q$", OWN, 1.5),
+        "E": Box("evidence  $E_t$", 3.75, -1.5, "first: last states of $H_Q$", OWN, 1.85),
         "EC": Box("EC-attention", 4.3, -0.65, f"{to_evidence} [{size}]", OWN, 1.75),
         "P": Box("MLP, softmax", 6.3, 0.1, f"$s_t$ [{2 * size}] to $P_{{post}}$", OWN, 1.65),
         "L": Box("list $L$", 8.15, 0.85, "sorted by $P_{post}$", OUT, 1.35),
@@ -47,7 +47,7 @@ def agent(recipe: MSRankerRecipe) -> Diagram:
         "P L", "P gate", "L R", "O gate", "E gate", "gate next",
     )  # fmt: skip
     arrows = [Arrow(start, end) for start, end in map(str.split, ends)]
-    loop = [Arrow("HQ", "E", 0.15), Arrow("next", "E", -0.3)]
+    loop = [Arrow("HQ", "E"), Arrow("next", "E", -0.3)]
     return Diagram(boxes, [*arrows, *loop])
 
 
@@ -136,4 +136,4 @@ def by_epoch(histories: Mapping[str, History], *entries: str) -> HouseFigure:
         }
         for entry in entries
     }
-    return curves(panels, "", columns=2)
+    return curves(panels, "", columns=min(2, len(panels)))

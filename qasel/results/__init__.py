@@ -1,6 +1,6 @@
 """The ledger of measured runs, and what is derived from it: tables, tests, comparisons.
 
-No paper is imported here: papers are passed in as `Room`s.
+No paper is imported here: each is passed in as a `Room`.
 """
 
 from collections.abc import Callable, Mapping, Sequence

@@ -22,6 +22,8 @@ myst_heading_anchors = 3
 html_theme = "sphinx_book_theme"
 html_title = "qasel"
 html_extra_path = ["_extra"]
+html_static_path = ["_static"]
+html_css_files = ["book.css"]
 html_context = {"default_mode": "auto"}
 html_theme_options = {
     "use_download_button": False,

@@ -39,7 +39,7 @@ ABOUT = {
     "results": "ledger, tables, sweeps",
     "figures": "house style, charts",
     "widgets": "shared explorers",
-    "papers": "a room a paper",
+    "papers": "one room per paper",
     "cli": "the qasel command",
 }
 """What a room holds, for the picture."""

@@ -22,6 +22,8 @@ from qasel.results.tables import (
     ABOVE,
     BELOW,
     LEGEND,
+    MARKS,
+    NO_BREAK,
     NOT_RUN,
     OTHER_SCOPE,
     REPRODUCED,
@@ -179,28 +181,32 @@ def reproduction(runs: pd.DataFrame) -> str:
         "(5-fold) a seed is a fold, and *ours* is the mean of the five: only `--seeds 0,1,2,3,4` "
         "repeats it. [Run a row](../guides/run.md) explains the data and the options.",
         "In the tables, *scores* has the paper's number, ours, and the verdict. ± is half the 95 % "
-        "interval over seeds, from two seeds on. *Reproduced*: within one point of the paper's "
-        "number, or within that interval where it is wider and is of three seeds or more; "
-        f"otherwise *above* or *below*. {OTHER_SCOPE} means that our data differ from the "
-        "paper's; the paper's own page tells how. *Time* is the mean of a training run on that "
-        "device.",
+        "interval over seeds, from two seeds on. ✓ is *reproduced*: within one point of the "
+        "paper's number, or within that interval where it is wider and is of three seeds or more. "
+        f"↑ is *above* that range, ↓ *below* it. {OTHER_SCOPE} means that our data differ from the "
+        "paper's; the paper's own page tells how. *Time* is the mean of a training run.",
     ]
     parts += [f"## {ROOMS[name].title}\n\n{commands(ROOMS[name], runs)}" for name in PAPERS]
     return "\n\n".join(parts)
 
 
 def commands(room: Room, runs: pd.DataFrame) -> str:
-    """Return a paper's rows as Markdown: scores, time, device and commands by row and data set."""
+    """Return a paper's rows as Markdown: scores, time and commands by row and data set.
+
+    The device that most rows ran on stands above the table; another one is named with its time.
+    """
     frame, _ = own_numbers(room, comparison(room, runs))
     known, lines = recorded(room, runs), []
+    devices = pd.Series([_device(found) for found in known.values()])
+    usual = devices.mode().iloc[0] if len(devices) else ""
     for (row, dataset), numbers in frame.groupby(["row", "dataset"], sort=False):
         line = {"row": row, "scores": "<br>".join(map(_scores, numbers.itertuples()))}
         if (found := known.get((row, dataset))) is not None:
             first = found.iloc[0]
             tests = found[found["split"] == first["split"]]
             line["seeds"] = str(tests["seed"].nunique())
-            line["time"] = f"{tests['seconds'].mean():,.0f} s"
-            line["device"] = "; ".join(sorted(set(tests["device"])))
+            other = "" if (device := _device(found)) == usual else f" on {device}"
+            line["time"] = f"{tests['seconds'].mean():,.0f}{NO_BREAK}s{other}"
             line["command"] = f"`{command('run', first)}`<br>`{command('check', first)}`"
         else:
             words = ["qasel", "run", room.name, "--variant", row, "--dataset", dataset]
@@ -209,8 +215,13 @@ def commands(room: Room, runs: pd.DataFrame) -> str:
                 words += ["--set", "encoder=FOLDER"]
             line["seeds"], line["command"] = "0", f"`{shlex.join(words)}`"
         lines.append(line)
-    columns = ["row", "scores", "seeds", "time", "device", "command"]
-    return markdown_table(pd.DataFrame(lines, columns=columns, dtype=object).fillna("–"))
+    columns = ["row", "scores", "seeds", "time", "command"]
+    table = markdown_table(pd.DataFrame(lines, columns=columns, dtype=object).fillna("–"))
+    return (f"Runs on {usual}, unless *time* names another device.\n\n" if usual else "") + table
+
+
+def _device(found: pd.DataFrame) -> str:
+    return "; ".join(sorted(set(found["device"])))
 
 
 def command(name: str, line: pd.Series) -> str:
@@ -227,13 +238,15 @@ def command(name: str, line: pd.Series) -> str:
 
 
 def _scores(number: tuple) -> str:
-    """Return `WikiQA MAP: 0.742 / 0.760 ± 0.014, reproduced`."""
-    text = f"{number.data} {number.measure}: {number.paper:.3f}"
+    """Return `WikiQA MAP 0.742 / 0.760 ± 0.014 ✓`; the line may break before the numbers only."""
+    text = f"{number.paper:.3f} / "
     if number.verdict == NOT_RUN:
-        return f"{text}, {NOT_RUN}"
-    interval = "" if pd.isna(number.interval) else f" ± {number.interval:.3f}"
-    scope = OTHER_SCOPE if number.scope else ""
-    return f"{text} / {number.ours:.3f}{interval}, {number.verdict}{scope}"
+        text += NOT_RUN
+    else:
+        interval = "" if pd.isna(number.interval) else f" ± {number.interval:.3f}"
+        scope = OTHER_SCOPE if number.scope else ""
+        text += f"{number.ours:.3f}{interval}{MARKS[number.verdict]}{scope}"
+    return f"{number.data} {number.measure} {text.replace(' ', NO_BREAK)}"
 
 
 PAGES: dict[str, Callable[[pd.DataFrame], str]] = {

@@ -116,9 +116,9 @@ def details(column: pd.DataFrame) -> pd.DataFrame:
             DEVIATION: "–" if pd.isna(cell.std) else f"{cell.std:.3f}",
             "runs": f"{runs} ({remarks})" if remarks else runs,
             TALLY: "not compared" if pd.isna(cell.wins) else tally,
-            "s to train": _seconds(cell.seconds),
+            "seconds to train": _seconds(cell.seconds),
             "parameters": _number(cell.parameters),
-            "ranked a second": _number(cell.ranked_per_second),
+            "candidates per second": _number(cell.ranked_per_second),
         }
         lines.append(line)
     return pd.DataFrame(lines, column.index)
@@ -136,7 +136,7 @@ def worth_its_cost(column: pd.DataFrame) -> pd.DataFrame:
         lines.append((system, round(cell["mean"], 3), _seconds(cell["seconds"]), len(cheaper),
                       len(beaten), ", ".join(beaten)))  # fmt: skip
     measure = NAMES[column["measure"].iloc[0]]
-    columns = ["system", measure, "s to train", "cheaper", "beaten", "clearly better than"]
+    columns = ["system", measure, "seconds to train", "cheaper", "beaten", "clearly better than"]
     return pd.DataFrame(lines, columns=columns).set_index("system")
 
 

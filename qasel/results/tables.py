@@ -248,10 +248,15 @@ def provenance(frame: pd.DataFrame) -> str:
     ran = ran.replace({"vectors": {"": "none"}})
     usual, *others = ran["vectors"].value_counts().index
     text = f"Our numbers: word vectors {usual}"
+    if "+" in usual:
+        text += " (words that the first set lacks are from the second)"
     for name in others:
-        rows = ran.loc[ran["vectors"] == name, ["row", "dataset"]].drop_duplicates()
-        named = ", ".join(f"{line.row} ({line.dataset})" for line in rows.itertuples())
-        text += f", but {name} for {named}"
+        where = []
+        for dataset, lines in ran.groupby("dataset", sort=False):
+            found, data = lines["vectors"] == name, DATASETS.get(dataset, dataset)
+            rows = [f"{row} ({data})" for row in lines.loc[found, "row"].unique()]
+            where += [f"all of {data}"] if found.all() else rows
+        text += f", but {name} for {', '.join(where)}"
     devices = sorted({device for names in ran["devices"] for device in names.split("; ")})
     return f"{text}; run on {' and '.join(devices)}."
 

@@ -173,8 +173,12 @@ def test_the_papers_vectors_go_first_then_those_with_most_runs():
     assert line(frame)["ours"] == 0.7
     note = provenance(frame)
     assert "glove.840B.300d" in note
-    assert "but glove.6B.100d for DCA (wikiqa)" in note
+    assert "but glove.6B.100d for DCA (WikiQA)" in note
     assert "a GPU" in note
+    filled = [row(name, vectors="a+b") for name in ("DCA", "PRI(list)")]
+    note = provenance(comparison(ROOM, runs_of([*filled, row(dataset="trecqa")])))
+    words = "word vectors a+b (words that the first set lacks are from the second)"
+    assert f"{words}, but glove.6B.100d for all of TREC-QA;" in note
 
 
 def test_the_ledger_is_read_when_no_rows_are_given(tmp_path, monkeypatch):

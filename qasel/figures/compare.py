@@ -141,8 +141,10 @@ def quality_cost(cells: pd.DataFrame) -> HouseFigure:
     grid = figure.subplots(lines, columns, squeeze=False)
     for axes in grid.flat[len(shown) :]:
         axes.set_visible(False)
+    drawn = []
     for axes, target in zip(grid.flat, shown, strict=False):
-        _panel(axes, cells.loc[target].dropna(subset="seconds"))
+        column = cells.loc[target].dropna(subset="seconds")
+        drawn.append((axes, column, _panel(axes, column)))
         axes.set(xlabel="seconds to train", ylabel=NAMES[cells["measure"].iloc[0]])
         axes.set_title(target_name(target))
     note = (
@@ -150,6 +152,9 @@ def quality_cost(cells: pd.DataFrame) -> HouseFigure:
         "bars: 95 % interval, range of seconds"
     )
     figure.supxlabel(note, fontsize=10, color=GREY)
+    figure.draw_without_rendering()  # lays the panels out, so that the dots have a place
+    for axes, column, named in drawn:
+        _number(axes, column, named, points=figure.dpi / 72)
     return figure
 
 
@@ -192,8 +197,8 @@ def tuning(runs: pd.DataFrame, target: str = "wikiqa/answered") -> HouseFigure |
     return figure
 
 
-def _panel(axes: Axes, column: pd.DataFrame) -> None:
-    """Draw a panel and list its numbered systems below it.
+def _panel(axes: Axes, column: pd.DataFrame) -> list[str]:
+    """Draw a panel, list its numbered systems below it, and return them in their order.
 
     Up to `NAMED` systems are all numbered. Of more, at most `FEWER` are: those that clearly beat
     the largest number of cheaper systems; ties go to the cheaper one.
@@ -221,14 +226,6 @@ def _panel(axes: Axes, column: pd.DataFrame) -> None:
         face = shade if better else "white"
         size = 7 if number else 4
         axes.plot(x, y, "o", color=shade, mfc=face, ms=size, markeredgewidth=1.2, label=label)
-        if number:
-            odd = number % 2  # alternate the side, so that close numbers do not overlap
-            place: dict[str, Any] = {
-                "xytext": (-5, 3) if odd else (5, -9),
-                "ha": "right" if odd else "left",
-            }
-            place["textcoords"] = "offset points"
-            axes.annotate(f"{number}", (x, y), fontsize=10, weight="bold", **place)
     axes.set_xscale("symlog", linthresh=LEAST_SECONDS)
     dear = max(column["seconds"].max(), LEAST_SECONDS)
     axes.set_xlim(-LEAST_SECONDS / 2, 2 * dear)
@@ -239,6 +236,24 @@ def _panel(axes: Axes, column: pd.DataFrame) -> None:
     below: dict[str, Any] = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.2), "ncols": 2}
     if named:
         axes.legend(**below, fontsize=8.5, handlelength=1, columnspacing=1)
+    return named
+
+
+def _number(axes: Axes, column: pd.DataFrame, named: list[str], points: float) -> None:
+    """Number some dots, each on the one of eight sides with most room; a point is `points` dots."""
+    dots = axes.transData.transform(column[["seconds", "mean"]].to_numpy(float))
+    turns = np.arange(8) * np.pi / 4
+    sides = 11 * np.column_stack([np.cos(turns), np.sin(turns)])  # in points
+    taken = dots
+    for number, system in enumerate(named, 1):
+        spots = dots[column.index.get_loc(system)] + points * sides
+        room = np.hypot(*(spots[:, None] - taken).T).min(0)  # to the nearest dot or number
+        side = sides[room.argmax()]
+        taken = np.vstack([taken, spots[room.argmax()]])
+        axes.annotate(
+            f"{number}", column.loc[system, ["seconds", "mean"]], side, textcoords="offset points",
+            ha="center", va="center", fontsize=10, weight="bold",
+        )  # fmt: skip
 
 
 def questions(cells: pd.DataFrame, target: str, first: str, second: str) -> HouseFigure:

@@ -97,7 +97,7 @@ def new_figure(width: float, height: float) -> HouseFigure:
 
 def _texts(figure: Figure) -> str:
     """Return the titles, axis labels and legend entries of a figure."""
-    told = [figure.get_suptitle()]
+    told = [figure.get_suptitle(), figure.get_supxlabel()]
     for axes in figure.axes:
         told += [axes.get_title("left") or axes.get_title(), axes.get_xlabel(), axes.get_ylabel()]
     for legend in (*figure.legends, *(axes.get_legend() for axes in figure.axes)):

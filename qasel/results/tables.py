@@ -199,7 +199,8 @@ def side_by_side(room: Room, frame: pd.DataFrame) -> str:
         )
     notes += [*scope_notes(own), provenance(own) or "Nothing was run yet at the paper's scale."]
     if cited:
-        notes.append(f"Not run: the {cited} systems that the paper only cites.")
+        systems = f"{cited} systems" if cited > 1 else "one system"
+        notes.append(f"Not run: the {systems} that the paper only cites.")
     own = own.assign(
         column=own["data"] + " " + own["measure"], cell=[*map(_cell, own.itertuples())]
     )

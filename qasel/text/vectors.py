@@ -179,9 +179,10 @@ def find_vectors(name: str, data_dir: FilePath | None = None) -> Path:
             for path in (folder / "vectors" / file, folder / file):
                 if path.is_file():
                     return path
+    fetch = f"get them with `qasel data fetch {name}`, or " if name.startswith("glove") else ""
     raise QaselError(
-        f"word vectors {name!r} not found; get them with `qasel data fetch {name}`, "
-        f"or set QASEL_DATA to a folder that has them under vectors/{misnamed()}; "
+        f"word vectors {name!r} not found; {fetch}"
+        f"set QASEL_DATA to a folder that has them under vectors/{misnamed()}; "
         "to try things out, `--set vectors=sample` takes the few thousand words that are bundled"
     )
 

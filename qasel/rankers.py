@@ -284,6 +284,8 @@ def as_transformer(ranker: Ranker) -> "pyterrier.Transformer":
 
     class Reranker(pyterrier.Transformer):  # type: ignore[misc]
         def transform(self, given: "pd.DataFrame") -> "pd.DataFrame":
+            if given.empty:  # so PyTerrier inspects a stage
+                return pyterrier.model.add_ranks(given.assign(score=0.0))
             names = {"query": "question", "docno": "candidate_id", "text": "candidate"}
             split = from_frame(given[["qid", *names]].rename(columns=names))
             scores = ranker.rank(split).scores

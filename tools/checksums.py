@@ -9,6 +9,7 @@ import json
 import sys
 from pathlib import Path
 
+from qasel.datasets import registry
 from qasel.datasets.lines import read_contents
 from qasel.datasets.registry import COLLECTIONS
 from qasel.locations import DATA
@@ -16,7 +17,7 @@ from qasel.locations import DATA
 
 def checksums(data_dir: Path) -> dict[str, dict[str, dict[str, str | int]]]:
     """Return collection → file without `.gz`, relative to the data folder → sha256 and bytes."""
-    found = {}
+    found = dict(registry.checksums())  # of collections that are not below DATA_DIR
     for name, known in COLLECTIONS.items():
         if name == "sample" or name != known.folder:  # the sample is in git
             continue
@@ -27,7 +28,8 @@ def checksums(data_dir: Path) -> dict[str, dict[str, dict[str, str | int]]]:
                 relative = path.relative_to(data_dir).as_posix().removesuffix(".gz")
                 digest = hashlib.sha256(contents).hexdigest()
                 files[relative] = {"sha256": digest, "bytes": len(contents)}
-        found[name] = files
+        if files:
+            found[name] = files
     return found
 
 

@@ -13,6 +13,7 @@ from qasel.evaluation import hierarchical_bootstrap
 from qasel.papers.ms_ranker import ROOM
 from qasel.papers.ms_ranker.recipes import MAIN, PRE_RANKER
 from qasel.papers.ms_ranker.report import BY_ANSWERS, DATASETS
+from qasel.results.compare import by_seed, paired
 from qasel.results.runs import read_runs, shown
 
 if __name__ == "__main__":
@@ -24,17 +25,10 @@ if __name__ == "__main__":
             systems = shown(ROOM, dataset, MAIN, other, runs=runs)
             if len(systems) < 2:
                 continue
+            both = paired(*(by_seed(lines, "map") for lines in systems.values()))
             for several in (False, True):
                 asked = [q.id for q in test if (q.labels.sum() > 1) == several]
-                seeds = set.intersection(*(set(lines["seed"]) for lines in systems.values()))
-                first, second = (
-                    [
-                        {question: values["map"][question] for question in asked}
-                        for seed, values in zip(lines["seed"], lines["values"], strict=True)
-                        if seed in seeds
-                    ]
-                    for lines in systems.values()
-                )
+                first, second = (side[asked].to_numpy() for side in both)
                 told = hierarchical_bootstrap(first, second)
                 rows.append(
                     {
@@ -43,11 +37,11 @@ if __name__ == "__main__":
                         "questions": len(asked),
                         "share of questions": len(asked) / len(test),
                         f"{MAIN} over": other,
-                        f"MAP of {MAIN}": hierarchical_bootstrap(first).difference,
+                        f"MAP of {MAIN}": first.mean(),
                         "difference": told.difference,
                         "low": told.low,
                         "high": told.high,
-                        "seeds": len(seeds),
+                        "seeds": told.seeds,
                     }
                 )
     frame = pd.DataFrame(rows)

@@ -4,8 +4,6 @@ Trains LSP-AP* (seed 0, C chosen on dev) on WikiQA and TREC-QA, runs both search
 lists for several values of C, and writes data/greedy-misses.csv.
 """
 
-import csv
-
 import numpy as np
 import pandas as pd
 import torch
@@ -13,10 +11,10 @@ import torch
 from qasel.papers.latent_structured import StructuredRanker, recipe
 from qasel.papers.latent_structured.learners import Lists, first_candidates
 from qasel.papers.latent_structured.report import MISSES
+from qasel.results.runs import DATASETS
 from qasel.text import Vectors
 from qasel.training.loss_augmented import ap_loss_of, most_violating
 
-NAMES = {"wikiqa": "WikiQA", "trecqa": "TREC-QA"}
 COSTS = (0.1, 1.0, 10.0, 100.0, 1000.0)
 
 
@@ -41,7 +39,7 @@ def misses(lists: Lists, weights: np.ndarray, C: float) -> dict[str, float]:
 
 if __name__ == "__main__":
     lines = []
-    for dataset, shown in NAMES.items():
+    for dataset in ("wikiqa", "trecqa"):
         chosen = recipe("LSP-AP*", dataset)
         data = chosen.load()
         ranker = StructuredRanker(chosen, Vectors.empty(""), torch.device("cpu"))
@@ -51,18 +49,9 @@ if __name__ == "__main__":
         for cost in COSTS:
             found = misses(lists, ranker.weights, cost)
             mark = " (chosen)" if cost == history.chosen["C"] else ""
-            lines.append(
-                [
-                    shown,
-                    f"{cost:g}{mark}",
-                    str(found["lists"]),
-                    f"{100 * found['missed']:.1f}",
-                    f"{found['gap']:.3f}",
-                    f"{found['greedy loss']:.3f}",
-                    f"{found['exact loss']:.3f}",
-                ]
-            )
+            means = (f"{found[name]:.3f}" for name in ("gap", "greedy loss", "exact loss"))
+            missed = f"{100 * found['missed']:.1f}"
+            lines.append([DATASETS[dataset], f"{cost:g}{mark}", found["lists"], missed, *means])
     head = ["data", "C", "lists", "missed, %", "gap / C where missed", "greedy loss", "exact loss"]
-    with MISSES.open("w", newline="", encoding="utf-8") as file:
-        csv.writer(file, lineterminator="\n").writerows([head, *lines])
+    pd.DataFrame(lines, columns=head).to_csv(MISSES, index=False, lineterminator="\n")
     print(MISSES.read_text(encoding="utf-8"), end="")

@@ -42,7 +42,7 @@ from qasel.evaluation import Scores, bootstrap_interval, mean_interval
 from qasel.locations import DATA
 from qasel.papers import ROOMS
 from qasel.results.ledger import code_revision
-from qasel.results.measure import vectors_for
+from qasel.results.measure import beside, vectors_for
 from qasel.training import DEVICES, describe_device, resolve_device
 from qasel.training.recipe import Recipe, settings
 from qasel.training.trainer import KEEP
@@ -98,7 +98,6 @@ def run_fold(
     place = resolve_device(device)
     ranker = ROOMS[chosen.paper].ranker(chosen, vectors, place)
     folder = out / f"fold-{fold}-of-{folds}" / chosen.slug if out else None
-    tasks = {"tasks": data.tasks} if data.tasks else {}
     by_epoch: list[float] = []
 
     def after_epoch(_: list[dict[str, float]]) -> None:
@@ -106,7 +105,7 @@ def run_fold(
 
     rules = KEEP if hasattr(chosen, "keep") else ()
     watch = {"on_epoch": after_epoch} if rules else {}
-    history = ranker.fit(rest, data.dev, folder, **watch, **tasks)
+    history = ranker.fit(rest, data.dev, folder, **watch, **beside(data))
     rows = []
     without = ",".join(part for part in parts_of(setting) if not part.startswith("keep="))
     usual = getattr(recipe_of(room, variant, dataset, without, seed), "keep", "")
@@ -180,18 +179,18 @@ def table(rows: list[Row]) -> str:
     The interval over questions takes the trained models as given, so the one over runs
     (pairs of one fold and one seed) is the one to decide by.
     """
-    named: dict[str, dict[Run, dict[str, float]]] = defaultdict(dict)
+    by_setting: dict[str, dict[Run, dict[str, float]]] = defaultdict(dict)
     for row in rows:
         name = ", ".join(filter(None, (row["variant"], row["setting"])))
-        named[name][row["fold"], row["seed"]] = json.loads(row["ap"])
-    first = next(iter(named.values()))
+        by_setting[name][row["fold"], row["seed"]] = json.loads(row["ap"])
+    first = next(iter(by_setting.values()))
     lines = [
         "| setting | runs | MAP | difference | over questions | over runs | ahead in |",
         "| :-- | --: | --: | --: | --: | --: | --: |",
     ]
-    for name, runs in named.items():
+    for name, runs in by_setting.items():
         line = f"| {name} | {len(runs)} | {fmean(by_question(runs).values()):.4f} |"
-        shared = sorted(first.keys() & runs.keys())
+        shared = sorted(run for run in first.keys() & runs.keys() if runs[run])
         if runs is first or not shared:
             lines.append(f"{line} – | – | – | – |")
             continue

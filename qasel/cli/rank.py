@@ -56,7 +56,7 @@ def evaluate(
     ],
     protocol: Annotated[str, typer.Option(help="trec or semeval.")] = "trec",
 ) -> None:
-    """Print MAP, MRR and P@1 of a run, in percent."""
+    """Print MAP, MRR and P@1 of a run (and AvgRec under the protocol semeval), in percent."""
     from qasel.datasets import read_questions
     from qasel.datasets.tables import JSON_SUFFIXES, TABLE_SUFFIXES
     from qasel.evaluation import Run, read_qrels

@@ -37,9 +37,7 @@ def read_sample(
 
 
 def load_dataset(
-    name: FilePath,
-    protocol: str | None = None,
-    data_dir: FilePath | None = None,
+    name: FilePath, protocol: str | None = None, data_dir: FilePath | None = None
 ) -> Dataset:
     """Load a data set: `sample`, `wikiqa`, `trecqa`, `semeval-cqa`, or a folder of your own.
 
@@ -60,7 +58,7 @@ def load_dataset(
         files = _folder(folder)
         splits = [split.where(KEEP[kept]) for split in files.values()]
         return _dataset(folder.resolve().name, kept, splits, notes=tuple(oddities(folder, files)))
-    if text not in COLLECTIONS or text.startswith("glove."):
+    if text not in COLLECTIONS:
         loadable = [key for key, known in COLLECTIONS.items() if known.protocols]
         raise QaselError(f"{unknown('data set', text, loadable)}, or a path to a folder")
     known = COLLECTIONS[text]

@@ -96,9 +96,14 @@ def collection(name: str) -> Collection:
 
 def unknown(what: str, name: str, known: Iterable[str]) -> str:
     """The message `unknown WHAT 'NAME'; did you mean …? known: …`."""
-    close = difflib.get_close_matches(name.lower(), list(known), n=1)
-    hint = f"did you mean {close[0]!r}? " if close else ""
-    return f"unknown {what} {name!r}; {hint}known: {', '.join(known)}"
+    return f"unknown {what} {name!r}; {nearest(name, known)}known: {', '.join(known)}"
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """The hint `did you mean …? `, whatever the case of letters; empty if no known name is near."""
+    folded = {one.casefold(): one for one in known}
+    close = difflib.get_close_matches(name.casefold(), folded, n=1)
+    return f"did you mean {folded[close[0]]!r}? " if close else ""
 
 
 def find(folders: Sequence[Path], *names: str) -> Path | None:

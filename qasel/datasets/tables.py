@@ -93,7 +93,9 @@ def to_frame(split: Split) -> "pd.DataFrame":
 
 def _as_field(value: object) -> str:
     """A table's value as text in a file: 1.0 is `1`, a missing value is empty."""
-    if value is None or value != value:  # NaN
+    import pandas as pd
+
+    if pd.isna(value):
         return ""
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 

@@ -10,7 +10,7 @@ from itertools import pairwise
 import ir_measures
 import numpy as np
 
-from qasel.datasets.base import Split
+from qasel.datasets.base import Dataset, Split
 from qasel.datasets.registry import unknown
 from qasel.errors import QaselError
 from qasel.evaluation.run import Qrels, Run
@@ -162,6 +162,8 @@ def evaluate(run: Run, truth: Split | Qrels, protocol: str = "trec") -> Scores:
 
 def _labels(truth: Split | Qrels) -> dict[str, dict[str, int]]:
     """Question id → candidate id → 0 or 1, candidates in file order."""
+    if isinstance(truth, Dataset):
+        raise QaselError(f"measure on a split, such as data.test, not on all of {truth.name}")
     if not isinstance(truth, Split):
         return {qid: {cid: int(rel > 0) for cid, rel in row.items()} for qid, row in truth.items()}
     labels = {}

@@ -203,9 +203,7 @@ def holm(p: Sequence[float] | np.ndarray) -> np.ndarray:
     return stepped.cummax().clip(upper=1.0).sort_index().to_numpy()
 
 
-def mean_interval(
-    values: Sequence[float] | np.ndarray,
-) -> tuple[float, float | None, float | None]:
+def mean_interval(values: Sequence[float] | np.ndarray) -> tuple[float, float | None, float | None]:
     """(mean, standard deviation, half-width of the 95 % t interval) of a few values, one per seed.
 
     The deviation has n − 1 in the denominator; for one value, it and the half-width are None.

@@ -305,6 +305,8 @@ def worth(frame: pd.DataFrame) -> HouseFigure:
     Each row has a dot and a 95 % interval: blue if significant after correction, filled if the
     test covers seeds too. Rows are grouped by idea, in two columns if there are many.
     """
+    if frame.empty:
+        raise QaselError("no idea to draw: none of the pairs was run on the same questions")
     groups = [part for _, part in frame.groupby("idea", sort=False)]
     ends = np.cumsum([1 + len(part) for part in groups])
     half = np.abs(2 * ends[:-1] - ends[-1])

@@ -7,7 +7,7 @@ from torch import Tensor
 
 
 def masked_softmax(scores: Tensor, mask: Tensor, dim: int = -1) -> Tensor:
-    """Softmax where `mask` (broadcastable) is true; 0 at padding, also where all is padding."""
+    """Softmax where `mask` (broadcastable) is true; 0 elsewhere, also if it is true nowhere."""
     return scores.masked_fill(~mask, -torch.inf).softmax(dim).nan_to_num(0.0)
 
 

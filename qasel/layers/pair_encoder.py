@@ -14,7 +14,6 @@ class PairEncoder(nn.Module):
 
     def __init__(self, encoder: Encoder, head: Literal["", "classifier"] = "") -> None:
         super().__init__()
-        self.size = encoder.size
         self.model = encoder.model(head).train()
         reads_types = "token_type_ids" in inspect.signature(self.model.forward).parameters
         self.typed = reads_types and "token_type_ids" in encoder.tokenizer.model_input_names

@@ -18,7 +18,7 @@ def table_figure(
     runs: pd.DataFrame | None,
     table: str,
     title: str,
-    keep: Callable[[pd.DataFrame], pd.DataFrame] = lambda frame: frame,
+    keep: Callable[[pd.DataFrame], pd.DataFrame],
     *,
     name_vectors: bool = False,
 ) -> HouseFigure | None:

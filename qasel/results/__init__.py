@@ -54,7 +54,7 @@ class Room:
             return list(dict.fromkeys(asked)) or [self.main]
         if len(asked) > 1:
             raise QaselError(
-                "variant 'all' is all there are; leave the others out, or leave it out"
+                "variant 'all' means every row: give it alone, or name single rows without it"
             )
         return self.variants
 

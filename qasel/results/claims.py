@@ -63,13 +63,13 @@ def judged(room: Room, claims: Iterable[Claim], runs: pd.DataFrame | None = None
 
 
 def verdict(found: Significance | None, paper: float | None = None) -> str:
-    """Which way our runs point, relative to the paper's difference (None: `first` is better)."""
+    """Which way our runs point, by the paper's difference (None or 0: `first` is better)."""
     if found is None:
         return NOT_RUN
     ours = found.estimate.difference
     if abs(ours) < 0.0005:  # what three digits show as 0
         return SAME
-    if ours * (1.0 if paper is None else paper) > 0:
+    if ours * (paper or 1.0) > 0:
         return HELD if found.clear else LEANS
     return AGAINST if found.clear else LEANS_AGAINST
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from qasel.evaluation import hierarchical_bootstrap
+from qasel.evaluation import bootstrap_interval
 from qasel.evaluation.measures import NAMES
 from qasel.results import tables
 from qasel.results.compare import ALPHA, INTERVAL
@@ -28,7 +28,7 @@ def render(cells: pd.DataFrame, format_: str = "md") -> str:
     """A matrix from `with_tests` as `md`, `latex` (booktabs) or `csv`; ends with a newline.
 
     `md` and `latex` have a table of means with superscripts, one of details per data set, and
-    notes. Raises `QaselError` for another format.
+    notes.
     """
     if format_ == "csv":
         frame = cells.reset_index()
@@ -51,10 +51,7 @@ def render(cells: pd.DataFrame, format_: str = "md") -> str:
 
 def interval(runs: pd.DataFrame) -> tuple[float, float] | None:
     """The 95 % interval of a mean, given its table `by_seed`; None for one question."""
-    if runs.shape[1] < 2:
-        return None
-    found = hierarchical_bootstrap(runs.to_numpy())
-    return found.low, found.high
+    return bootstrap_interval(runs.to_numpy()) if runs.shape[1] > 1 else None
 
 
 def letters(cells: pd.DataFrame) -> dict[str, str]:

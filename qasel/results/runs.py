@@ -213,7 +213,9 @@ def varied(
     lines = lines[lines["counts"].isin((TABLE, EXPERIMENT))]
     lines = lines[lines["changed"].map(lambda names: names.keys() <= allowed).astype(bool)]
     lines = lines[lines["vectors"] == pick(lines, [variant])].sort_values("seed", kind="stable")
-    return dict(list(lines.groupby(lines["recipe"].map(lambda recipe: recipe[setting]))))
+    values = lines["recipe"].map(lambda recipe: recipe[setting])
+    hashable = values.map(lambda value: tuple(value) if isinstance(value, list) else value)
+    return dict(list(lines.groupby(hashable)))
 
 
 def histories(systems: Mapping[str, pd.DataFrame], key: str) -> dict[str, list[list[float]]]:

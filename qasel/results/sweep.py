@@ -358,7 +358,7 @@ def ended(running: Iterable[Future]) -> set[Future]:
     except TimeoutError:
         return set()
     except distributed.client.FuturesCancelledError as error:
-        raise QaselError("the scheduler is gone; the same command goes on") from error
+        raise QaselError("the scheduler is gone; run the same command again to go on") from error
 
 
 def reason(error: BaseException) -> str:

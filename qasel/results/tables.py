@@ -253,8 +253,8 @@ def provenance(frame: pd.DataFrame) -> str:
         text += " (words that the first set lacks are from the second)"
     for name in others:
         where = []
-        for dataset, lines in ran.groupby("dataset", sort=False):
-            found, data = lines["vectors"] == name, DATASETS.get(dataset, dataset)
+        for _, lines in ran.groupby("dataset", sort=False):
+            found, data = lines["vectors"] == name, lines["data"].iloc[0]
             rows = [f"{row} ({data})" for row in lines.loc[found, "row"].unique()]
             where += [f"all of {data}"] if found.all() else rows
         text += f", but {name} for {', '.join(where)}"
@@ -308,12 +308,7 @@ def by_settings(runs: pd.DataFrame) -> str:
 
 
 def as_text(tables: Mapping[str, pd.DataFrame], notes: Iterable[str], format_: str) -> str:
-    """Tables by title, and notes below them, as `md` or `latex`; a title may be "".
-
-    Raises `QaselError` for another format.
-    """
-    if format_ not in ("md", "latex"):
-        raise QaselError(f"unknown format {format_!r}; known: md, csv, latex")
+    """Tables by title, and notes below them, as `md` or `latex`; a title may be ""."""
     latex = format_ == "latex"
     table_of, heading = (latex_table, "\\par") if latex else (markdown_table, "###")
     escape, note = (escape_latex, "\\par ") if latex else (str, "")
@@ -322,6 +317,16 @@ def as_text(tables: Mapping[str, pd.DataFrame], notes: Iterable[str], format_: s
         for title, frame in tables.items()
     ]
     return "\n".join([*parts, *(f"{note}{escape(text)}\n" for text in notes)])
+
+
+def put_between(text: str, name: str, new: str, page: str) -> str:
+    """A page's text with `new` between its marks of that name; raises `QaselError` without them."""
+    begin, end = f"<!-- {name}:begin -->", f"<!-- {name}:end -->"
+    before, found, rest = text.partition(begin)
+    _, ended, after = rest.partition(end)
+    if not found or not ended:
+        raise QaselError(f"{page} has no lines {begin} and {end} to put a table between")
+    return f"{before}{begin}\n\n{new.strip()}\n\n{end}{after}"
 
 
 def p_value(p: float) -> str:

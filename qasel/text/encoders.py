@@ -298,11 +298,7 @@ class ContextualVectors:
 
 
 def contextual_vectors(
-    encoder: Encoder,
-    texts: Iterable[str],
-    *,
-    batch: int = 64,
-    device: torch.device | str = "cpu",
+    encoder: Encoder, texts: Iterable[str], *, batch: int = 64, device: torch.device | str = "cpu"
 ) -> ContextualVectors:
     """Compute the vectors of the pieces of texts with an encoder.
 

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
 from nltk.tokenize import NLTKWordTokenizer
+from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
 _PENN = NLTKWordTokenizer()
 
@@ -21,8 +22,6 @@ def tokenize(text: str) -> tuple[str, ...]:
 @lru_cache(maxsize=200_000)
 def content_words(text: str) -> tuple[str, ...]:
     """The tokens that have a letter or digit and are not in scikit-learn's English stop list."""
-    from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS  # slow to import
-
     return tuple(
         word
         for word in tokenize(text)

@@ -96,9 +96,7 @@ class Vectors:
 
 
 def load_vectors(
-    name: FilePath,
-    data_dir: FilePath | None = None,
-    words: Iterable[str] | None = None,
+    name: FilePath, data_dir: FilePath | None = None, words: Iterable[str] | None = None
 ) -> Vectors:
     """Load vectors by name (`sample`, `glove.6B.100d`, …) or from a file.
 
@@ -281,10 +279,13 @@ def joined(vectors: Vectors, other: Vectors) -> Vectors:
     """
     shared = [word for word in vectors.rows if word in other]
     new = [word for word in other.rows if word == word.lower() and word not in vectors]
+    name = f"{vectors.name}+{other.name}"
+    if not new:  # nothing to map
+        return replace(vectors, name=name)
     given = vectors.of(shared)
     mapped = Ridge(PENALTY).fit(other.of(shared), given).predict(other.of(new))
     length = np.linalg.norm(given, axis=1).mean()
     mapped *= length / np.linalg.norm(mapped, axis=1, keepdims=True).clip(1e-6)
     rows = {word: i for i, word in enumerate(new)}
     added = vectors.extended(Vectors(other.name, rows, mapped.astype(np.float32)))
-    return replace(added, name=f"{vectors.name}+{other.name}")
+    return replace(added, name=name)

@@ -166,8 +166,9 @@ class NeuralRanker(RecipeRanker):
         on_epoch: OnEpoch = None,
     ) -> History:
         """Train on one split, choose the epoch on the other; see `trainer.train`."""
-        as_split(train_split).require_labels()
-        self.prepare(train_split, as_split(dev_split))
+        for split in (train_split, dev_split):
+            as_split(split).require_labels()
+        self.prepare(train_split, dev_split)
         data, dev = self.training_data(train_split), self._on_device(dev_split)
         place, source = Path(folder) if folder else None, f"{self.learnt_from} {self.recipe.hash}"
         with self._products():
@@ -218,13 +219,16 @@ class NeuralRanker(RecipeRanker):
 
     def rank(self, split: Split) -> Run:
         """Score every candidate of `split`; raises `QaselError` if neither trained nor loaded."""
-        self.require_trained(hasattr(self, "network"))
         return self.run_of(self.encode(as_split(split)), self.scores, self.recipe.slug)
 
     def encode(self, split: Split) -> EncodedSplit:
-        """Encode a split for the trained network; new words get their pre-trained vectors."""
+        """Encode a split for the trained network; new words get their pre-trained vectors.
+
+        Raises `QaselError` if neither trained nor loaded.
+        """
+        self.require_trained(hasattr(self, "network"))
         if not self.encoder:
-            self._extend(self.vocabulary, _words(split))
+            self._extend(_words(split))
         self.network.eval()
         return self._on_device(split)
 
@@ -260,8 +264,8 @@ class NeuralRanker(RecipeRanker):
     def _known(self) -> list[str]:
         return [] if self.encoder else self.vocabulary.words
 
-    def _extend(self, vocabulary: Vocabulary, words: list[str]) -> None:
-        if all(word in vocabulary for word in words):
+    def _extend(self, words: list[str]) -> None:
+        if all(word in self.vocabulary for word in words):
             return
         old = self.network.vectors
         if (size := self.vectors.size) not in (0, old.shape[1]):
@@ -269,7 +273,7 @@ class NeuralRanker(RecipeRanker):
                 f"word vectors {self.vectors.name!r} have {size} numbers each now, and the "
                 f"model was trained with {old.shape[1]}; train it again"
             )
-        new = vocabulary.extend(words)
+        new = self.vocabulary.extend(words)
         # Leave inference mode, if called in it: the vectors must stay trainable.
         with torch.inference_mode(False), torch.no_grad():
             rows = old.new_zeros(len(new), old.shape[1])

@@ -13,7 +13,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from pydantic_core import ErrorDetails, PydanticCustomError
 
 from qasel.datasets import Dataset, load_dataset
-from qasel.datasets.registry import COLLECTIONS, unknown
+from qasel.datasets.registry import COLLECTIONS, nearest, unknown
 from qasel.errors import QaselError
 from qasel.files import FilePath, write_whole
 
@@ -33,7 +33,7 @@ def one_of(known: Collection[str]) -> BeforeValidator:
 
     def check(value: Any) -> Any:
         if value not in tuple(known):
-            raise PydanticCustomError("unknown", "{known}", {"known": ", ".join(known)})
+            raise PydanticCustomError("unknown", "{known}", {"known": list(known)})
         return value
 
     return BeforeValidator(check)
@@ -126,8 +126,9 @@ def _message(kind: type[Recipe], error: ErrorDetails) -> str:
         names = [field for field in kind.model_fields if field not in _AXES]
         return f"a recipe of {paper}: {unknown('setting', name, names)}"
     if fault in ("unknown", "literal_error"):
-        known = context.get("known") or ", ".join(get_args(kind.model_fields[name].annotation))
-        return f"unknown {name} {value!r} of {paper}; known: {known}"
+        known = context.get("known") or get_args(kind.model_fields[name].annotation)
+        hint = nearest(str(value), known)
+        return f"unknown {name} {value!r} of {paper}; {hint}known: {', '.join(known)}"
     return f"setting {name}: {error['msg'].removeprefix('Input ')}, got {value!r}"
 
 
@@ -146,7 +147,9 @@ def settings(assignments: Iterable[str]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for key, value in map(assigned, assignments):
         if key in found:
-            raise QaselError(f"setting {key!r} is given twice; to compare values, `qasel sweep`")
+            raise QaselError(
+                f"setting {key!r} is given twice; to compare values, use `qasel sweep`"
+            )
         found[key] = value
     return found
 

@@ -24,15 +24,13 @@ class SideBySideExplorer(Explorer):
 
     `runs` has two or more runs of the whole split, by name. The reader picks two systems, then a
     question: from a list, largest differences first, or by its point (a button; pressing it again
-    moves to the point's next question). `first` is the id of the question shown at the start.
-    Raises `QaselError` for fewer than two runs, a run of other questions or an unknown `first`.
+    moves to the point's next question). Raises `QaselError` for fewer than two runs, or a run of
+    other questions.
     """
 
-    def __init__(self, runs: Mapping[str, Run], split: Split, first: str | None = None) -> None:
+    def __init__(self, runs: Mapping[str, Run], split: Split) -> None:
         if len(runs) < 2:
             raise QaselError(f"two systems or more are needed; {len(runs)} came")
-        if first is not None and first not in {question.id for question in split}:
-            raise QaselError(f"{split.name} has no question {first!r}")
         self.runs, self.split = dict(runs), split
         self.precision = {
             name: dict(scores_of(run, split).per_question["map"]) for name, run in runs.items()
@@ -48,7 +46,6 @@ class SideBySideExplorer(Explorer):
         self.points = widgets.GridBox(layout=look | {"overflow": "auto"})
         self.buttons: dict[Place, widgets.Button] = {}
         self._shown: tuple[str, str] | None = None
-        self._first = first
         super().__init__([*self.systems, self.points, self.choice], [*self.systems, self.choice])
 
     @property
@@ -90,10 +87,8 @@ class SideBySideExplorer(Explorer):
         x, y = (self.precision[name] for name in self.pair)
         by_difference = sorted(self.split, key=lambda q: -abs(y[q.id] - x[q.id]))
         options = [(f"{y[q.id] - x[q.id]:+.2f}  {q.text}", q.id) for q in by_difference]
-        kept = self._first or options[0][1]
-        self._first = None
         self.choice.set_trait("options", options)
-        self.choice.value = kept
+        self.choice.value = options[0][1]
         for child in self.points.children:
             child.close()
         places: dict[Place, list[str]] = {}

@@ -56,7 +56,7 @@ def make(attention=True, wide=True, sparse=True, split=SPLIT, **sizes):
     settings = {"filters": 3, "widths": 3, "hidden": 5, "dropout": 0.3} | parts | sizes
     model = APMPCNN(vectors, recipe().change(**settings))
     if sparse:
-        model.count_words(vocabulary.words, IDF)
+        model.set_words(vocabulary.words, IDF)
     return model.eval(), EncodedSplit(split, vocabulary, CPU), vocabulary
 
 

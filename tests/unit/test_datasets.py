@@ -135,7 +135,7 @@ def test_a_folder_of_ones_own(tmp_path):
         ("wikiqa", None, "no train file.*qasel data fetch wikiqa.*QASEL_DATA"),
         ("trecqa", None, "no train file.*qasel data fetch trecqa.*QASEL_DATA"),
         ("mnli", None, "cannot be loaded.*qasel data check mnli"),
-        ("glove.6B", None, "unknown data set"),
+        ("glove.6B", None, "cannot be loaded"),
         ("no/such/folder", None, "no such folder"),
         ("sample/mixed", None, "by itself, `--protocol mixed`, of a run `--set protocol=mixed`"),
     ],

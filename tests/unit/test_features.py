@@ -214,7 +214,7 @@ def test_documents(tmp_path):
     with pytest.raises(QaselError, match="no such file"):
         documents(tmp_path / "missing")
     (tmp_path / "empty").mkdir()
-    with pytest.raises(QaselError, match="no documents here; name a text file or a folder"):
+    with pytest.raises(QaselError, match=r"no documents in .+; name a text file or a folder"):
         documents(tmp_path / "empty")
 
 

@@ -116,7 +116,7 @@ def test_a_file_holds_one_grid_or_several(tmp_path):
         ("paper: ms-ranker\nset: {batch: many}", 1, ["batch", "valid integer", "many"]),
         ("paper: ms-ranker\nset: {bach: 5}", 1, ["did you mean 'batch'"]),
         ("paper: ms-ranker\nvariant: BERT", 1, ["unknown variant 'BERT'"]),
-        ("paper: ms-ranker\nvariant: [all, BERT]", 1, ["'all'", "leave the others out"]),
+        ("paper: ms-ranker\nvariant: [all, BERT]", 1, ["'all'", "give it alone"]),
         ("paper: ms-ranker\nset: {batch: 5, batch: 6}", 2, ["'batch' a second time"]),
         ("paper: ms-ranker\nset: {batch: 5}\nover: {batch: [6]}", 1, ["`set` and in `over`"]),
         ("[" * 5000, None, ["nested too deeply"]),

@@ -75,6 +75,8 @@ def test_pyterrier_measures_the_same():
     ranker = trained()
     ranker.rank = lambda split, rank=ranker.rank: without_ties(rank(split))
     pools, qrels = frame.drop(columns="label"), frame[["qid", "docno", "label"]]
+    nothing = as_transformer(ranker).transform(pools.iloc[:0])
+    assert list(nothing) == [*pools, "score", "rank"]
     found = pyterrier.Experiment([as_transformer(ranker)], pools, qrels, ["map", "recip_rank"])
     ours = evaluate(ranker.rank(from_frame(to_frame(DEV))), DEV)
     assert found["map"][0] == pytest.approx(ours.map, abs=1e-9)

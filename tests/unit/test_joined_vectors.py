@@ -29,6 +29,8 @@ def test_words_that_only_the_second_has_get_vectors_in_the_space_of_the_first():
     assert np.array_equal(both.of(["w3"]), small.of(["w3"]))
     new = both.of([f"w{i}" for i in range(190, 200)])
     assert (new * first[190:]).sum(1) == pytest.approx(np.ones(10), abs=0.02)
+    nothing_new = joined(large, small)
+    assert (nothing_new.name, list(nothing_new.rows)) == ("b+a", list(large.rows))
 
 
 def test_both_sets_are_loaded_by_name(tmp_path):

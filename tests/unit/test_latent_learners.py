@@ -157,6 +157,15 @@ def test_C_of_the_svm_by_hand():
     assert np.sort(svm.coefficients).tolist() == pytest.approx([-4 / 9, 4 / 9])
 
 
+def test_an_svm_of_features_that_say_nothing():
+    lists = Lists(np.zeros((4, 3)), np.array([1, 0, 1, 0], bool), np.array([0, 2, 4]))
+    svm = KernelSvm.fit(lists, 3)
+    assert np.ptp(svm.scores(lists.features)) == 0
+    lists.features[0] = np.nan
+    with pytest.raises(QaselError, match="features are not finite"):
+        KernelSvm.fit(lists, 3)
+
+
 @pytest.mark.parametrize("degree", [100, 400])  # a coefficient is not finite; C is 0
 @pytest.mark.filterwarnings("error")
 def test_a_kernel_that_is_too_large_is_told(degree):
@@ -248,6 +257,8 @@ def test_a_saved_model_ranks_as_before(variant, sample, tmp_path):
     if isinstance(model, StructuredRanker) and chosen.learner != "svm":
         assert history.chosen["C"] in chosen.costs
     run = model.rank(sample["test"])
+    model.fit(sample["train"], sample["dev"], tmp_path / chosen.slug)
+    assert model.rank(sample["test"]).text() == run.text()  # a second fit starts anew
     model.save(tmp_path / "model")
     again = ROOM.load(tmp_path / "model", vectors, CPU)
     if variant.endswith("(CNN)"):

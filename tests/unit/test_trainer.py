@@ -220,6 +220,8 @@ def test_ledger_rows_come_back_as_written(tmp_path):
 def test_what_a_ranker_takes_is_told(data, vectors, tmp_path):
     with pytest.raises(QaselError, match="not trained; call fit before rank"):
         make(vectors).rank(data.test)
+    with pytest.raises(QaselError, match="not trained"):
+        make(vectors).pair("who", "she")
     with pytest.raises(QaselError, match=r"takes a split, such as data\.train, not a Dataset"):
         make(vectors).fit(data, data.dev)
     with pytest.raises(QaselError, match=r"takes a split, such as data\.train, not a Dataset"):

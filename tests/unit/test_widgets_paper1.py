@@ -154,9 +154,9 @@ def test_places_and_precisions_are_those_of_the_runs(integration):
     assert integration.picture.value.count("★") == 3 + 1  # three heads, and the caption
     assert sorted(places.iloc[:-1, 0]) == [1, 2, 3]
     place = places.loc["c0-1", "CA(list)\nlist ★"]
-    assert places.loc["AP", "CA(list)\nlist ★"] == f"{1 / place:.2f}"
+    assert places.loc["average precision", "CA(list)\nlist ★"] == f"{1 / place:.2f}"
     (_, _, _, last) = tables(integration)[0]
-    assert last[2:] == places.loc["AP"].tolist()
+    assert last[2:] == places.loc["average precision"].tolist()
 
 
 def test_integration_needs_a_ranker(split):

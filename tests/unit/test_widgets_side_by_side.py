@@ -96,17 +96,8 @@ def test_what_is_saved_stands_alone_and_is_escaped(explorer):
     assert "script" not in saved
 
 
-def test_the_first_question_can_be_named():
-    explorer = SideBySideExplorer(RUNS, SPLIT, first="q3")
-    assert explorer.choice.value == "q3"
-    explorer.systems[1].value = "C <"
-    assert explorer.choice.value == "q1"
-
-
 def test_what_cannot_be_compared_is_refused():
     with pytest.raises(QaselError, match="two systems or more"):
         SideBySideExplorer({"A": RUNS["A"]}, SPLIT)
-    with pytest.raises(QaselError, match="no question 'q9'"):
-        SideBySideExplorer(RUNS, SPLIT, first="q9")
     with pytest.raises(QaselError, match="q3"):
         SideBySideExplorer(RUNS | {"B": run(q1=1, q2=1)}, SPLIT)

@@ -47,7 +47,8 @@ def _cosine(product: Tensor, x_length: Tensor, y_length: Tensor) -> Tensor:
 def horizontal(x: Tensor, y: Tensor) -> Tensor:
     """Cosine and Euclidean distance of each filter's M values, `[P, 2·F]` (figure 6, comU₂).
 
-    The two numbers of a filter are next to each other.
+    `x` and `y` are pooled sentences, `[P, M, F]`. The two numbers of a filter are next to each
+    other.
     """
     cosine = _cosine((x * y).sum(1), _length(x, 1), _length(y, 1))
     return torch.stack([cosine, _length(x - y, 1)], dim=-1).flatten(1)
@@ -56,10 +57,10 @@ def horizontal(x: Tensor, y: Tensor) -> Tensor:
 def vertical(x: Tensor, y: Tensor, difference: str = "sum") -> Tensor:
     """Cosine, Euclidean distance and |x − y| of all pairs of widths, `[P, 3·M²]` (figure 7, comU₁).
 
-    |x − y| is one number, as the printed size of the vector implies: the sum over the filters, or
-    with `difference="mean"` the mean. With "vector" it is one number per filter, as in He et al.
-    (2015), and the result is `[P, (2 + F)·M²]`. The numbers of a pair of widths are next to each
-    other; the second sentence's width varies fastest.
+    `x` and `y` are as in `horizontal`. |x − y| is one number, as the printed size of the vector
+    implies: the sum over the filters, or with `difference="mean"` the mean. With "vector" it is one
+    number per filter, as in He et al. (2015), and the result is `[P, (2 + F)·M²]`. The numbers of a
+    pair of widths are next to each other; the second sentence's width varies fastest.
     """
     product = (x[:, :, None] * y[:, None]).sum(-1)  # [P, M, M]
     cosine = _cosine(product, _length(x, 2)[:, :, None], _length(y, 2)[:, None])
@@ -85,7 +86,7 @@ class APMPCNN(nn.Module):
 
     `attention` puts a copy of each word, scaled by its attention weight, beside the word;
     `wide` surrounds sentences with zeros; `sparse` adds the four overlap features to the comparison
-    vector. They read the buffers `content` and `idf` `[words]`, which are set by `count_words`;
+    vector. They read the buffers `content` and `idf` `[words]`, which are set by `set_words`;
     before that, no word is a stop word and idf is 0.
 
     `vectors` `[words, d]` are trained if `recipe.vectors_rate` is above 0. Words whose vector is
@@ -115,7 +116,7 @@ class APMPCNN(nn.Module):
         self.dropout = nn.Dropout(r.dropout)
         self.output = nn.Linear(r.hidden, 1)
 
-    def count_words(self, words: Sequence[str], idf: Idf) -> None:
+    def set_words(self, words: Sequence[str], idf: Idf) -> None:
         """Set what the sparse features need to know of the words, in the order of their numbers."""
         self.unseen.fill_(idf(""))
         for table, values in zip((self.content, self.idf), word_tables(words, idf), strict=True):
@@ -170,7 +171,7 @@ class APMPCNN(nn.Module):
         return asked, find(table, answer, tile.answer_length, of_answer)
 
     def compare(self, question: Tensor, answer: Tensor, overlap: Tensor) -> Tensor:
-        """H_v of pooled sentences (figure 9): horizontal, vertical, sparse, `[P, entries]`."""
+        """H_v (figure 9) of pooled sentences `[P, M, F]` and sparse features, `[P, entries]`."""
         across, down = horizontal(question, answer), vertical(question, answer, self.difference)
         return torch.cat([across, down, overlap], dim=1)
 

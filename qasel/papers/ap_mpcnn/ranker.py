@@ -15,7 +15,7 @@ from qasel.papers.ap_mpcnn.convolution import HolisticConvolution
 from qasel.papers.ap_mpcnn.model import APMPCNN, attention_weights
 from qasel.papers.ap_mpcnn.negatives import CountedLists, choose, triplet_loss
 from qasel.papers.ap_mpcnn.recipes import APMPCNNRecipe
-from qasel.text import Vocabulary, tokenize
+from qasel.text import tokenize
 from qasel.text.features.overlap import Idf
 from qasel.training.batching import Batch
 from qasel.training.neural import NeuralRanker
@@ -70,7 +70,7 @@ class APMPCNNRanker(NeuralRanker):
         idf = Idf.of(texts) if self.recipe.sparse else None
         super().prepare(*splits)
         if idf:
-            self.network.count_words(self.vocabulary.words, idf)
+            self.network.set_words(self.vocabulary.words, idf)
 
     def training_data(self, split: Split) -> CountedLists:
         """Return the lists of a split that the loss can learn from."""
@@ -100,11 +100,11 @@ class APMPCNNRanker(NeuralRanker):
         The trained weights stay the same. Without "attention", all n words of a sentence have the
         weight 1/n; without "wide", windows lie within the sentence; without "sparse", the four
         features are 0. A part that the network does not have is off already. Raises `QaselError`
-        for unknown parts.
+        for unknown parts, and if neither trained nor loaded.
         """
         if off not in ("", *SWITCHES):
             raise QaselError(f"unknown part {off!r}: choose from {', '.join(SWITCHES)}")
-        network, tile = self.network.eval(), self.pair(question, answer)
+        tile, network = self.pair(question, answer), self.network
         vectors = network.words(tile.question), network.words(tile.answer)
         weights: Sequence[Tensor | None] = (None, None)
         if network.attention:
@@ -123,10 +123,10 @@ class APMPCNNRanker(NeuralRanker):
         log_odds, _ = network.predict(compared)
         return Inside(sides[0], sides[1], compared[0].cpu().numpy(), float(log_odds))
 
-    def _extend(self, vocabulary: Vocabulary, words: list[str]) -> None:
-        known = len(vocabulary)
-        super()._extend(vocabulary, words)
-        self.network.add_words(vocabulary.words[known:])
+    def _extend(self, words: list[str]) -> None:
+        known = len(self.vocabulary)
+        super()._extend(words)
+        self.network.add_words(self.vocabulary.words[known:])
 
 
 def feature_maps(

@@ -14,6 +14,8 @@ from qasel.widgets.ranking import scores_of
 
 LONGEST = 60
 """Maximum number of words shown of an answer; longer ones are cut."""
+PRECISION = "average precision"
+"""The last row of `IntegrationExplorer.places`."""
 
 
 def _heading(question: Question, candidate: Candidate, more: str = "") -> str:
@@ -66,7 +68,7 @@ class IntegrationExplorer(CandidateExplorer):
     def places(self, question: Question) -> pd.DataFrame:
         """Return the rank of each candidate (by id) by each head; ★ marks the head that ranks.
 
-        The last row, `AP`, has average precisions as text, or dashes where AP is undefined.
+        The last row, `PRECISION`, has average precisions as text, or dashes where AP is undefined.
         """
         one = Split("picked", (question,))
         judged = question.answered and all(c.label is not None for c in question.candidates)
@@ -76,7 +78,7 @@ class IntegrationExplorer(CandidateExplorer):
                 star = " ★" if head == ranker.recipe.scheme.ranks else ""
                 places = {c: place for place, c in enumerate(run.ranking(question.id), start=1)}
                 precision = f"{scores_of(run, one).map:.2f}" if judged else "–"
-                columns[f"{name}\n{head}{star}"] = {**places, "AP": precision}
+                columns[f"{name}\n{head}{star}"] = {**places, PRECISION: precision}
         return pd.DataFrame(columns)
 
     def picture_of(self, question: Question, candidate: Candidate) -> str:
@@ -88,7 +90,7 @@ class IntegrationExplorer(CandidateExplorer):
             text = f"<b>{text}</b>" if one.id == candidate.id else text
             cells = [shade(str(place), 1 / place) for place in places.loc[one.id]]
             rows.append([MARKS[one.label], text, *cells])
-        rows.append(["", "average precision", *places.loc["AP"]])
+        rows.append(["", PRECISION, *places.loc[PRECISION]])
         head = ["", "candidate", *(escape(name).replace("\n", "<br>") for name in places)]
         chart = embedded(
             _slopes(question, candidate, places),

@@ -41,7 +41,6 @@ class HierarchicalRanker(NeuralRanker):
 
     def rank_heads(self, split: Split) -> dict[str, Run]:
         """Return one run per head, by name: how each level orders the candidates."""
-        self.require_trained(hasattr(self, "network"))
         data = self.encode(split)
         names = [head.name for head in self.recipe.scheme.heads]
         return {name: self.run_of(data, partial(self.scores, head=name), name) for name in names}
@@ -54,7 +53,6 @@ class HierarchicalRanker(NeuralRanker):
         those of each answer word over the question, `[answer words, question words]`. Raises
         `QaselError` for a text without words, and if neither trained nor loaded.
         """
-        self.require_trained(hasattr(self, "network"))
         asked, told = tokenize(question), tokenize(answer)
         if not (asked and told):
             raise QaselError("There is no word here to look at: type a few more.")

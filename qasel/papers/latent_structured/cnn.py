@@ -82,5 +82,5 @@ class PairCNN(NeuralRanker):
 
     def vectors_of(self, split: Split) -> list[np.ndarray]:
         """Question and passage vectors, float64 `[candidates, 2 · filters]` per question."""
-        sentences = self.network.sentences
-        return self.rows_of(self.encode(split), lambda batch: batch.as_lists(sentences(batch)))
+        data = self.encode(split)
+        return self.rows_of(data, lambda batch: batch.as_lists(self.network.sentences(batch)))

@@ -314,11 +314,13 @@ class KernelSvm:
         """Fit to single pairs, with the kernel K(x, y) = (x · y + 1)^degree.
 
         The paper names no C; ours is SVM-light's default, 1 / (mean distance of the pairs from the
-        origin in the kernel's space)². Raises `QaselError` for a degree whose kernel values are too
-        large.
+        origin in the kernel's space)², or 1 if all features are 0. Raises `QaselError` for features
+        that are not finite, and for a degree whose kernel values are too large.
         """
+        if not np.isfinite(train.features).all():
+            raise QaselError("features are not finite: the CNN that they come from has diverged")
         with np.errstate(over="ignore"):  # refused below
-            away = np.sqrt(((train.features**2).sum(1) + 1.0) ** degree - 1.0).mean()
+            away = np.sqrt(((train.features**2).sum(1) + 1.0) ** degree - 1.0).mean() or 1.0
         model = SVC(C=away**-2, kernel="poly", degree=degree, gamma=1.0, coef0=1.0, cache_size=1000)
         try:
             model.fit(train.features, train.positive)
@@ -328,5 +330,5 @@ class KernelSvm:
         return cls(model.support_vectors_, model.dual_coef_[0], degree)
 
     def scores(self, features: np.ndarray) -> np.ndarray:
-        """Decision values up to a constant, `[T]`."""
+        """Decision values of `features` `[T, d]` up to a constant, `[T]`."""
         return ((features @ self.support.T + 1.0) ** self.degree) @ self.coefficients

@@ -44,13 +44,9 @@ class StructuredRanker(RecipeRanker):
     svm: KernelSvm | None = None
 
     def fit(
-        self,
-        train: Split,
-        dev: Split,
-        folder: Path | None = None,
-        articles: tuple[str, ...] = (),
+        self, train: Split, dev: Split, folder: Path | None = None, articles: tuple[str, ...] = ()
     ) -> History:
-        """Train on the mixed lists of `train`; C and the epoch are chosen on `dev`.
+        """Train on the mixed lists of `train`; C and the epoch, if any, are chosen on `dev`.
 
         A CNN that provides the features is trained first, or loaded (see `as_stage`). `articles`
         are ESA's documents, by default the recipe's. Raises `QaselError` if no list is mixed, or
@@ -59,7 +55,7 @@ class StructuredRanker(RecipeRanker):
         started = time.perf_counter()
         if self.recipe.on_cnn:
             network = PairCNN(self.recipe.cnn, self.vectors, self.device)
-            self.network = network.as_stage(train, dev, folder)
+            self.network, self.scale = network.as_stage(train, dev, folder), 1.0
         else:
             self.documents = articles or self.recipe.articles()
         mixed = first_candidates(as_split(train), self.recipe.cut or None)

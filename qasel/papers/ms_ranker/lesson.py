@@ -89,7 +89,7 @@ def attention_facts(ranker: PreRanking | MSRanker, split: Split) -> dict[str, fl
     attention. All are means over the words of all pairs.
     """
     entropy, found, chance = [], [], []
-    reader, data = _word_reader(ranker), ranker.encode(split)
+    data, reader = ranker.encode(split), _word_reader(ranker)
     for batch in data.batches(20):
         for tile in batch.tiles:
             p = reader.attention(tile, ranker.network.vectors)  # [P, n, m]
@@ -102,8 +102,8 @@ def attention_facts(ranker: PreRanking | MSRanker, split: Split) -> dict[str, fl
             top = same.gather(1, p.argmax(1)[:, None])[:, 0]
             found += top[here].tolist()
             chance += (same.sum(1) / count[:, None])[here].tolist()
-    names = ("entropy", "finds itself", "by chance")
-    return {n: float(np.mean(x)) for n, x in zip(names, (entropy, found, chance), strict=True)}
+    facts = {"entropy": entropy, "finds itself": found, "by chance": chance}
+    return {name: float(np.mean(values)) for name, values in facts.items()}
 
 
 @torch.inference_mode()
@@ -115,7 +115,8 @@ def attention_of(ranker: PreRanking | MSRanker, question: str, answer: str) -> p
     asked, told = tokenize(question), tokenize(answer)
     if not (asked and told):
         raise QaselError("a text without words has no attention; type a few more")
-    p = _word_reader(ranker).attention(ranker.pair(question, answer), ranker.network.vectors)
+    tile = ranker.pair(question, answer)
+    p = _word_reader(ranker).attention(tile, ranker.network.vectors)
     return pd.DataFrame(p[0].cpu().numpy(), index=asked, columns=told)
 
 
@@ -124,7 +125,7 @@ def names(labels: Iterable[int]) -> list[str]:
     return [f"{i}{'✓' if label else ''}" for i, label in enumerate(labels, start=1)]
 
 
-def growing_list(keys: list[float], labels: list[int], no_change: float = 0.1) -> pd.DataFrame:
+def growing_list(keys: list[float], labels: list[int]) -> pd.DataFrame:
     """Return the list L step by step: the candidate that enters, L after that, AP and reward."""
     table = torch.tensor([keys]), torch.tensor([labels], dtype=torch.float)
     mask = torch.ones_like(table[0], dtype=torch.bool)
@@ -135,7 +136,7 @@ def growing_list(keys: list[float], labels: list[int], no_change: float = 0.1) -
         "P_post": keys,
         "L": [" ".join(known[i] for i in order) for order in orders],
         "AP": prefix_precisions(*table, mask)[0].tolist(),
-        "reward": rewards(*table, mask, no_change)[0].tolist(),
+        "reward": rewards(*table, mask, no_change=0.1)[0].tolist(),
     }
     return pd.DataFrame(columns, index=pd.RangeIndex(1, len(keys) + 1, name="step"))
 
@@ -199,7 +200,8 @@ def walk(ranker: MSRanker, question: Question, gather: bool = True) -> pd.DataFr
     """
     data = ranker.encode(Split("asked", (question,)))
     batch = data.batch(torch.tensor([0], device=ranker.device))
-    steps, alone = ranker.network(batch, gather=gather), ranker.network(batch, gather=False)
+    alone = ranker.network(batch, gather=False)
+    steps = ranker.network(batch) if gather else alone
     ranked = steps.p_post, batch.labels, batch.mask
     columns = {
         "p": steps.p_post,

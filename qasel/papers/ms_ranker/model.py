@@ -137,7 +137,10 @@ class WordReader(Reader):
         )
 
     def alpha(self, question: Tensor, answer: Tensor, tile: Tile) -> Tensor:
-        """The attention scores of a tile's pairs (equation 3), `[P, n, m]`."""
+        """The attention scores of a tile's pairs (equation 3), `[P, n, m]`.
+
+        `question` `[questions, n, 2d]` and `answer` `[P, m, 2d]` are states of words.
+        """
         alpha = (question[tile.question_of] * self.of_both) @ answer.transpose(1, 2)
         alpha = alpha + self.of_question(question)[tile.question_of]
         return alpha + self.of_candidate(answer).transpose(1, 2)
@@ -150,7 +153,7 @@ class WordReader(Reader):
         return masked_softmax(self.alpha(question, answer, tile), real, dim=1)
 
     def match(self, question: Tensor, answer: Tensor, tile: Tile) -> Tensor:
-        """V_qc of a tile's pairs (equations 3-11), `[P, 2d]`, from both sides' word states."""
+        """V_qc of a tile's pairs (equations 3-11), `[P, 2d]`; arguments as in `alpha`."""
         h_q = question[tile.question_of]
         real_q, real_c = tile.real_question[tile.question_of], tile.real_answer
         alpha = self.alpha(question, answer, tile)
@@ -341,7 +344,7 @@ class Evidence(nn.Module):
         self.gated = gate
 
     def prepare(self, words: Tensor, real: Tensor) -> Tensor:
-        """The part of equation 16 that depends on the words alone, `[…, size]`."""
+        """The part of equation 16 that depends on the `words` `[…, m, size]` alone, same shape."""
         return on_real(self.from_words, words, real)
 
     def attend(self, e: Tensor, words: Tensor, real: Tensor, prepared: Tensor) -> Tensor:
@@ -353,7 +356,7 @@ class Evidence(nn.Module):
         return masked_max(m, real[:, :, None], dim=1).tanh()
 
     def mix(self, old: Tensor, new: Tensor) -> tuple[Tensor, Tensor]:
-        """Return E_{t+1} and the gate, `[Q, size]` each."""
+        """Return E_{t+1} and the gate, of E_t and O_t; `[Q, size]` each."""
         gate = torch.full_like(old, 0.5)
         if self.gated:
             gate = (self.of_old(old) + self.of_new(new)).sigmoid()

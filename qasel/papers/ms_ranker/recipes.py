@@ -48,10 +48,7 @@ FINE_TUNED = {
 }  # fmt: skip
 """Settings of all `ENCODERS`: the paper's pre-ranker, BERT's usual dropout, a low agent rate."""
 WITH_AGENT = f" + {MAIN}"
-FROZEN = {
-    f"{MAIN} + MiniLM (frozen)": "all-MiniLM-L6-v2",
-    f"{MAIN} + ELMo": "",
-}
+FROZEN = {f"{MAIN} + MiniLM (frozen)": "all-MiniLM-L6-v2", f"{MAIN} + ELMo": ""}
 """Row of table 3 → the encoder whose vectors replace GloVe's (section 4.5).
 
 `transformers` has no ELMo, so the paper's row is left open: the user gives an encoder, by name or
@@ -149,7 +146,7 @@ class MSRankerRecipe(Recipe):
 
 
 QUICK = {
-    "hidden": 48, "dropout": 0.3, "learning_rate": 2e-3, "agent_rate": 1e-3,
+    "hidden": 48, "dropout": 0.3, "learning_rate": 2e-3,
     "batch": 5, "pre_epochs": 15, "pre_decay": 0.99, "epochs": 4, "patience": 4,
 }  # fmt: skip
 """Small enough for a walkthrough, never for tables (docs/notes/ms-ranker.md)."""

@@ -51,7 +51,7 @@ class DistanceExplorer(CandidateExplorer):
             read = "different distances (words, trigrams, idf or vectors)"
             raise QaselError(f"the systems read {read}; explore them apart")
         self.rankers = dict(rankers)
-        self.count_words = WORDS[every[0].recipe.words]
+        self.words_of = WORDS[every[0].recipe.words]
         super().__init__(split, first=first)
         self.picks[0].description = self.lines.description = "Related"
         self.lines.placeholder = "one question a line; begin a line with + if it is relevant"
@@ -73,10 +73,11 @@ class DistanceExplorer(CandidateExplorer):
         asked = Split(self.split.name, (question,))
         place = question.candidates.index(candidate)
         values = self._by_name(lambda ranker: ranker.features(sides_of(asked)))
-        at = self._by_name(lambda ranker: ranker.encode(asked).features)
+        encoded = {ranker: ranker.encode(asked) for ranker in self.rankers.values()}
+        at = self._by_name(lambda ranker: encoded[ranker].features)
         runs, views, effects = {"as found": FileOrder().rank(asked)}, {}, {}
         for name, ranker in self.rankers.items():
-            pairs = ranker.encode(asked)
+            pairs = encoded[ranker]
             odds = ranker.log_odds(pairs)[place]
             runs[name] = ranker.run_of(pairs, asked)
             rank = runs[name].ranking(question.id).index(candidate.id) + 1
@@ -89,7 +90,7 @@ class DistanceExplorer(CandidateExplorer):
 
     def _texts(self, question: Question, candidate: Candidate, views: Mapping[str, str]) -> str:
         """Return both texts with their shared words marked, counts of words, and the scores."""
-        one, other = (frozenset(self.count_words(t.text)) for t in (question, candidate))
+        one, other = (frozenset(self.words_of(t.text)) for t in (question, candidate))
         both, either = one & other, one | other
         shared, known = "no word that counts, in either text", "–"
         if either:
@@ -102,7 +103,7 @@ class DistanceExplorer(CandidateExplorer):
             known = f"none for {len(unknown)} of {len(either)} words, which count as zeros"
             known += f" in the mean: {_listed(unknown)}"
         marked = (
-            words(cut(t.text, LONG), lambda word: not both.isdisjoint(self.count_words(word)))
+            words(cut(t.text, LONG), lambda word: not both.isdisjoint(self.words_of(word)))
             for t in (question, candidate)
         )
         heads = ("original", KINDS[candidate.label], "shared words", "word vectors", *views)

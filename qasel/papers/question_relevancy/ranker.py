@@ -93,7 +93,10 @@ class RelevancyRanker(neural.RecipeRanker):
     def prepare(self, train_split: Split, tasks: Mapping[str, PairTask]) -> TaskData:
         """Build the untrained network; return the training data of all tasks."""
         learnt = {MAIN_TASK: pairs_of(train_split), **tasks}
-        sides = {name: _sides(task) for name, task in learnt.items()}
+        sides = {
+            name: ([pair.left for pair in task.pairs], [pair.right for pair in task.pairs])
+            for name, task in learnt.items()
+        }
         texts = tuple(dict.fromkeys(train_split.texts))
         self.words = tuple(dict.fromkeys(word for text in texts for word in tokenize(text)))
         self.corpus = texts if is_tfidf(self.recipe.features) else ()
@@ -140,7 +143,11 @@ class RelevancyRanker(neural.RecipeRanker):
         return torch.from_numpy(table.astype(np.float32)).to(self.device)
 
     def encode(self, split: Split) -> Pairs:
-        """Return the pairs of a split, list after list, as the network reads them."""
+        """Return the pairs of a split, list after list, as the network reads them.
+
+        Raises `QaselError` if neither trained nor loaded.
+        """
+        self.require_trained(hasattr(self, "network"))
         sides = sides_of(split)
         features = (self.features(sides) - self.network.mean) / self.network.deviation
         read = self._texts(sides)
@@ -151,7 +158,6 @@ class RelevancyRanker(neural.RecipeRanker):
 
         Raises `QaselError` if neither trained nor loaded.
         """
-        self.require_trained(hasattr(self, "network"))
         return self.run_of(self.encode(as_split(split)), split)
 
     def run_of(self, pairs: Pairs, split: Split) -> Run:
@@ -195,7 +201,3 @@ class RelevancyRanker(neural.RecipeRanker):
 def sides_of(split: Split) -> Sides:
     """Return the questions and the candidates of all pairs of a split, list after list."""
     return [q.text for q in split for _ in q.candidates], split.texts[len(split) :]
-
-
-def _sides(task: PairTask) -> Sides:
-    return [pair.left for pair in task.pairs], [pair.right for pair in task.pairs]

@@ -139,7 +139,8 @@ def documents(corpus: Split | tuple[str, ...] | FilePath) -> tuple[str, ...]:
     else:
         found = [line for _, line in read_lines(corpus)]
     if not found:
-        raise QaselError(f"{corpus}: no documents here; name a text file or a folder of .txt files")
+        where = f" in {corpus}" if corpus else ""
+        raise QaselError(f"no documents{where}; name a text file or a folder of .txt files")
     return tuple(dict.fromkeys(found))
 
 

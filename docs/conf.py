@@ -16,6 +16,7 @@ exclude_patterns = [
 nb_execution_mode = "off"
 nb_ipywidgets_js = {}  # the saved outputs are pictures, so no script from a server
 nb_merge_streams = True
+nb_render_markdown_format = "myst"  # by default, tables in outputs are not rendered
 myst_enable_extensions = ["amsmath", "dollarmath"]
 myst_heading_anchors = 3
 

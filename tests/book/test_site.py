@@ -15,12 +15,13 @@ for module in ("sphinx", "myst_nb", "sphinx_book_theme", "sphinx-mathjax-offline
 
 
 class Page(HTMLParser):
-    """What a page refers to, what it loads as it opens, and the anchors that it has."""
+    """What a page refers to, what it loads as it opens, its anchors, and its text."""
 
     def __init__(self, path: Path) -> None:
         super().__init__()
         self.links, self.loaded, self.anchors = set(), set(), {""}
-        self.feed(path.read_text(encoding="utf-8"))
+        self.text = path.read_text(encoding="utf-8")
+        self.feed(self.text)
 
     def handle_starttag(self, tag, attrs):
         values = dict(attrs)
@@ -52,6 +53,12 @@ def test_every_notebook_and_page_is_in_the_book(site):
     names = {path.relative_to(ROOT).with_suffix(".html").as_posix() for path in sources}
     assert len(names) > 20
     assert not names - set(site)
+
+
+def test_tables_are_tables_also_in_the_outputs_of_notebooks(site):
+    pages = {name: page.text for name, page in site.items() if page}
+    assert not [name for name, text in pages.items() if "| :–" in text or "| :-" in text]
+    assert "<th" in pages["notebooks/01_hierarchical_ranking.html"]
 
 
 def test_pages_load_nothing_from_elsewhere(site):

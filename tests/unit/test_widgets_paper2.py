@@ -34,8 +34,8 @@ def test_values_of_a_list_by_hand():
     assert sums[4:] == ["1.0000", "1.000", "0.000", "", ""]
     picture = explorer.picture.value
     assert "misses the optimum by 0.0500" in picture
-    assert "rank 2, place 1 from the bottom" in picture
-    assert "it puts B there, where only A ✓ leads to the optimum" in picture
+    assert "rank 2, its step 1 from the bottom" in picture
+    assert "it puts B there, but only A ✓ leads to the optimum" in picture
     assert 'alt="Best objectives: 0.00 1.00; 0.00 1.05"' in picture
 
 

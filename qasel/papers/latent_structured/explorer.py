@@ -70,9 +70,9 @@ class ViolatingExplorer(Explorer):
             other = next(i for i in upper[::-1] if self.labels[i] != self.labels[taken])
             names = names_of(self.labels)
             verdict = (
-                f"<b>≠ Greedy misses the optimum by {gap:.4f}.</b> It leaves it at rank {left}, "
-                f"place {size - left + 1} from the bottom, where it starts: it puts "
-                f"{names[taken]} there, where only {names[other]} leads to the optimum."
+                f"<b>≠ Greedy misses the optimum by {gap:.4f}.</b> It goes wrong at rank {left}, "
+                f"its step {size - left + 1} from the bottom: it puts {names[taken]} there, but "
+                f"only {names[other]} leads to the optimum."
             )
         elif step < size:
             verdict = "<b>So far greedy can still reach the optimum.</b>"

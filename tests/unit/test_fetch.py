@@ -11,6 +11,7 @@ import zipfile
 
 import pytest
 
+from qasel.cli import main
 from qasel.datasets import check, fetch
 from qasel.datasets.fetch import download, unpack
 from qasel.datasets.registry import COLLECTIONS, Collection
@@ -160,6 +161,13 @@ def test_fetch_uses_qasel_data_or_the_cache(toy, tmp_path, monkeypatch):
     assert fetch("toy")[0].is_relative_to(tmp_path / "named")
     monkeypatch.delenv("QASEL_DATA")
     assert fetch("toy")[0].is_relative_to(tmp_path / "cache" / "qasel")
+
+
+def test_the_command_tells_source_licence_and_files(toy, tmp_path, capsys):
+    toy(zipped(GOOD))
+    assert main(["data", "fetch", "toy", "--data-dir", str(tmp_path)]) == 0
+    file = tmp_path / "toy" / "toy-train.tsv"
+    assert capsys.readouterr().out == f"toy: here. Licence: free. Cite: nobody.\n{file}\n"
 
 
 def test_fetch_keeps_an_archive_that_is_read_as_it_is(server, toy, tmp_path):

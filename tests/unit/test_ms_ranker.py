@@ -229,7 +229,9 @@ def test_attention_as_a_scalar_product_finds_words_of_the_question(sample):
 
 @pytest.fixture(scope="module")
 def sample():
-    return load_dataset("sample"), load_vectors("sample")
+    data = load_dataset("sample")
+    few = {"train": Split("train", data.train[:12])}
+    return replace(data, splits=data.splits | few), load_vectors("sample")
 
 
 def make(vectors, variant="MS-Ranker", **changes):

@@ -102,6 +102,16 @@ def test_a_run_on_cuda_goes_where_a_worker_says_it_has_a_gpu(cluster):
         assert workers.able() == len(pids) == 2
 
 
+def test_over_is_given_once_a_value(capsys):
+    over = ["--over", "margin=0.5", "--over", "margin=0.25", "--over", "epochs=3"]
+    assert main(["sweep", "--paper", PAPER, *over, "--seeds", "0,1", "--dry-run"]) == 0
+    *lines, total = capsys.readouterr().out.splitlines()
+    assert [line.split("seed ")[1] for line in lines] == [
+        f"{seed}  margin={margin}, epochs=3" for margin in (0.5, 0.25) for seed in (0, 1)
+    ]
+    assert total == "4 to run, 0 held"
+
+
 def kill_in_the_middle(address, pids, out, killed):
     """Kill the worker of the first run that has kept an epoch, before it has ended."""
     with Client(address, set_as_default=False) as client:

@@ -65,21 +65,6 @@ def test_every_row_has_a_recipe_that_differs_as_its_name_says():
     assert recipe("window 2", "sample", scale="quick").widths == 2
 
 
-@pytest.mark.parametrize(
-    ("changes", "told"),
-    [
-        ({"variant": "all"}, "unknown variant"),
-        ({"widths": 0}, "widths: should be greater than or equal to 1"),
-        ({"negatives_by": "far"}, "unknown negatives_by"),
-        ({"dropout": 1.0}, "dropout: should be less than 1"),
-        ({"difference": "max"}, "unknown difference"),
-    ],
-)
-def test_bad_settings_are_refused(changes, told):
-    with pytest.raises(QaselError, match=told):
-        recipe().change(**changes)
-
-
 def lists(*labels, name="train"):
     questions = []
     for i, row in enumerate(labels):

@@ -327,13 +327,3 @@ def test_the_articles_are_those_of_the_whole_training_split(monkeypatch, tmp_pat
         QaselError, match="setting corpus: the articles of wikiqa serve ESA; wikiqa"
     ):
         recipe("LSP", "trecqa").articles()
-
-
-@pytest.mark.parametrize(
-    ("change", "told"),
-    [("variant", "unknown variant"), ("scale", "unknown scale"), ("costs", "greater than 0")],
-)
-def test_bad_recipes_are_refused(change, told):
-    values = {"variant": "LSQ", "scale": "huge", "costs": (0.0,)}
-    with pytest.raises(QaselError, match=told):
-        recipe("LSP").change(**{change: values[change]})

@@ -180,8 +180,8 @@ def test_losses_are_weighted_and_tasks_share_one_layer():
     log_p = model.network(parts[MAIN_TASK])
     expected = -log_p[torch.arange(5), torch.arange(5) % 2].mean()
     assert found[MAIN_TASK].item() == pytest.approx(expected.item(), abs=1e-6)
-    total = float(found[MAIN_TASK]) + 0.25 * float(found["x"])
-    assert float(found["loss"]) == pytest.approx(total, abs=1e-6)
+    total = found[MAIN_TASK].item() + 0.25 * found["x"].item()
+    assert found["loss"].item() == pytest.approx(total, abs=1e-6)
     found["x"].backward()
     assert model.network.shared[0].weight.grad.abs().sum() > 0
     assert all(p.grad is None for p in model.network.own[MAIN_TASK].parameters())

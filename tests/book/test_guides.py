@@ -53,3 +53,10 @@ def test_the_grids_of_the_guide_are_read(tmp_path):
 def test_every_part_has_its_example():
     guide = ROOT / "docs" / "guides" / "add.md"
     assert len(blocks(guide, "python")) == guide.read_text(encoding="utf-8").count("\n## ")
+
+
+def test_links_of_the_readme_lead_to_files():
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    links = re.findall(r"\]\((?!https?:)([^)#]+)", text)
+    assert len(links) > 20
+    assert not [link for link in links if not (ROOT / link).exists()]

@@ -185,7 +185,7 @@ def test_a_lesson_fits_into_an_hour(path):
 
 
 @each
-def test_an_explorer(path):
+def test_each_notebook_shows_an_explorer(path):
     assert any("Explorer(" in cell.source and cell.outputs for cell in code(path))
 
 

@@ -10,7 +10,7 @@ from qasel.datasets.base import Candidate, Question, Split
 from qasel.errors import QaselError
 from qasel.papers.ap_mpcnn import APMPCNNRanker, recipe
 from qasel.papers.ap_mpcnn.convolution import HolisticConvolution
-from qasel.papers.ap_mpcnn.model import compared_size, horizontal, vertical
+from qasel.papers.ap_mpcnn.model import compared_size
 from qasel.papers.ap_mpcnn.ranker import feature_maps
 from qasel.text import Vectors
 
@@ -87,20 +87,6 @@ def test_wide_convolution_has_every_word_in_as_many_windows_and_narrow_has_not(w
         for word in ("the", "iron", "tower"):
             count = sum(word in window.split() for window in values.index)
             assert count == width if wide else 1 <= count <= min(width, windows[width - 1])
-
-
-def test_entries_stand_in_the_order_of_the_vector():
-    x, y = torch.randn(2, 1, 3, 4).unbind(0)  # three widths, four filters
-    across, down = horizontal(x, y)[0].view(4, 2), vertical(x, y)[0].view(3, 3, 3)
-    expected = {
-        across[1, 0]: torch.cosine_similarity(x[0, :, 1], y[0, :, 1], 0),
-        across[3, 1]: (x[0, :, 3] - y[0, :, 3]).norm(),
-        down[1, 0, 0]: torch.cosine_similarity(x[0, 1], y[0, 0], 0),
-        down[0, 2, 1]: (x[0, 0] - y[0, 2]).norm(),
-        down[2, 1, 2]: (x[0, 2] - y[0, 1]).abs().sum(),
-    }
-    for found, value in expected.items():
-        torch.testing.assert_close(found, value)
 
 
 def test_a_network_without_wide_convolution_has_the_same_narrow_windows():

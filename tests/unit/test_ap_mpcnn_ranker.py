@@ -138,7 +138,7 @@ def test_fit_rank_save_and_load(variant, tmp_path):
         assert network.idf[-1] == network.unseen > 0
 
 
-def test_training_learns_the_overlap_of_the_sample():
+def test_the_loss_falls():
     data = load_dataset("sample")
     few = Split("train", data.train[:12])
     ranker = ap_mpcnn.APMPCNNRanker(recipe(scale="quick").change(epochs=2), vectors(few), CPU)

@@ -87,7 +87,10 @@ def test_typed_scores_that_no_paper_prints_are_seen():
     assert list(tool.typed(notebook(), {"0.456"})) == [(0, "0.123")]
 
 
-@pytest.mark.parametrize("name", ["01_hierarchical_ranking", "03_ms_ranker", "05_ap_mpcnn"])
+@pytest.mark.parametrize(
+    "name",
+    ["00_start_here", "01_hierarchical_ranking", "03_ms_ranker", "05_ap_mpcnn", "06_side_by_side"],
+)
 def test_no_score_of_ours_is_typed(name):
     saved = nbformat.read(NOTEBOOKS / f"{name}.ipynb", as_version=4)
     assert not list(tool.typed(saved, tool.printed()))

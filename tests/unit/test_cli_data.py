@@ -118,9 +118,3 @@ def test_help_is_quick_since_nothing_heavy_is_imported():
     code += "print(sorted(heavy & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
-
-
-def test_help(capsys):
-    status, out, _ = qasel(capsys, "data", "--help")
-    assert status == 0
-    assert all(command in out for command in ("list", "fetch", "check", "describe"))

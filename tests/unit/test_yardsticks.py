@@ -217,18 +217,20 @@ def rankings(scores, labels):
 
 
 def test_ap_loss_against_all_permutations():
+    kinds = [labels for n in (3, 4) for labels in itertools.product([0.0, 1.0], repeat=n)]
     generator = torch.Generator().manual_seed(0)
-    for labels in itertools.product([0.0, 1.0], repeat=4):
-        scores = torch.randn(1, 6, generator=generator).requires_grad_()
-        mask = torch.arange(6)[None] < 4
-        told = torch.tensor([[*labels, 0.0, 0.0]])
-        loss = ap_loss(scores, told, mask)
-        found = list(rankings(scores[0, :4], labels))
+    scores = torch.randn(len(kinds), 6, generator=generator).requires_grad_()
+    told = torch.tensor([[*labels, *[0.0] * (6 - len(labels))] for labels in kinds])
+    mask = torch.arange(6) < torch.tensor([[len(labels)] for labels in kinds])
+    hinges = []
+    for row, labels in zip(scores, kinds, strict=True):
+        found = list(rankings(row, labels))
         most = torch.stack([objective for objective, _, _ in found]).max()
         best = torch.stack([weighed for _, weighed, correct in found if correct]).max()
-        torch.testing.assert_close(loss, most - best)
-        wanted = torch.autograd.grad(most - best, scores)[0]
-        torch.testing.assert_close(torch.autograd.grad(loss, scores)[0], wanted)
+        hinges.append(most - best)
+    loss, wanted = ap_loss(scores, told, mask), torch.stack(hinges).mean()
+    torch.testing.assert_close(loss, wanted)
+    torch.testing.assert_close(*(torch.autograd.grad(one, scores)[0] for one in (loss, wanted)))
 
 
 def test_lambda_loss_has_the_values_of_allrank():

@@ -73,15 +73,6 @@ def test_a_joint_loss_weighs_each_head_by_its_name():
     assert found["loss"].item() == pytest.approx(total.item())
 
 
-def test_list_losses_agree_on_lists_of_one_length():
-    torch.manual_seed(0)
-    scores, labels = torch.randn(4, 6), torch.eye(4, 6)
-    mask = torch.ones(4, 6, dtype=torch.bool)
-    torch.testing.assert_close(
-        list_loss(scores, labels, mask, "list"), list_loss(scores, labels, mask, "batch")
-    )
-
-
 def test_list_loss_is_zero_for_the_perfect_distribution():
     labels = torch.tensor([[1.0, 1.0, 0.0]])
     scores = torch.tensor([[50.0, 50.0, -50.0]])

@@ -21,11 +21,10 @@ from qasel.results.tables import (
     ABOVE,
     BELOW,
     LEGEND,
-    MARKS,
     NO_BREAK,
-    NOT_RUN,
     OTHER_SCOPE,
     REPRODUCED,
+    cell,
     comparison,
     counts,
     markdown_table,
@@ -174,8 +173,9 @@ def reproduction(runs: pd.DataFrame) -> str:
         "In the tables, *scores* has the paper's number, ours, and the verdict. ± is half the 95 % "
         "interval over seeds, from two seeds on. ✓ is *reproduced*: within one point of the "
         "paper's number, or within that interval where it is wider and is of three seeds or more. "
-        f"↑ is *above* that range, ↓ *below* it. {OTHER_SCOPE} means that our data differ from the "
-        "paper's; the paper's own page tells how. *Time* is the mean of a training run.",
+        f"↑ is *above* that range, ↓ *below* it, – is *not run*. {OTHER_SCOPE} means that our data "
+        "differ from the paper's; the paper's own page tells how. *Time* is the mean of a training "
+        "run.",
     ]
     parts += [f"## {ROOMS[name].title}\n\n{commands(ROOMS[name], runs)}" for name in PAPERS]
     return "\n\n".join(parts)
@@ -191,7 +191,12 @@ def commands(room: Room, runs: pd.DataFrame) -> str:
     devices = pd.Series([_device(found) for found in known.values()])
     usual = devices.mode().iloc[0] if len(devices) else ""
     for (row, dataset), numbers in frame.groupby(["row", "dataset"], sort=False):
-        line = {"row": row, "scores": "<br>".join(map(_scores, numbers.itertuples()))}
+        line = {
+            "row": row,
+            "scores": "<br>".join(
+                f"{n.data} {n.measure} {cell(n, n.interval)}" for n in numbers.itertuples()
+            ),
+        }
         if (found := known.get((row, dataset))) is not None:
             first = found.iloc[0]
             tests = found[found["split"] == first["split"]]
@@ -226,18 +231,6 @@ def command(name: str, line: pd.Series) -> str:
         for key, value in line["changed"].items():
             words += ["--set", f"{key}={value}"]
     return shlex.join(words)
-
-
-def _scores(number: tuple) -> str:
-    """Return `WikiQA MAP 0.742 / 0.760 ± 0.014 ✓`; the line may break before the numbers only."""
-    text = f"{number.paper:.3f} / "
-    if number.verdict == NOT_RUN:
-        text += NOT_RUN
-    else:
-        interval = "" if pd.isna(number.interval) else f" ± {number.interval:.3f}"
-        scope = OTHER_SCOPE if number.scope else ""
-        text += f"{number.ours:.3f}{interval}{MARKS[number.verdict]}{scope}"
-    return f"{number.data} {number.measure} {text.replace(' ', NO_BREAK)}"
 
 
 PAGES: dict[str, Callable[[pd.DataFrame], str]] = {

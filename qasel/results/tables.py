@@ -202,7 +202,8 @@ def side_by_side(room: Room, frame: pd.DataFrame) -> str:
         systems = f"{cited} systems" if cited > 1 else "one system"
         notes.append(f"Not run: the {systems} that the paper only cites.")
     own = own.assign(
-        column=own["data"] + " " + own["measure"], cell=[*map(_cell, own.itertuples())]
+        column=own["data"] + " " + own["measure"],
+        cell=[cell(line, line.std) for line in own.itertuples()],
     )
     rows, columns = own["row"].unique(), own["column"].unique()
     table = own.pivot(index="row", columns="column", values="cell").loc[rows, columns].fillna("")
@@ -227,13 +228,16 @@ def counts(frame: pd.DataFrame) -> str:
     return ", ".join(f"{found.get(v, 0)} {v}" for v in MARKS)
 
 
-def _cell(line: Any) -> str:
-    """`0.742 / 0.760 ± 0.014 ✓`; a narrow page may break it after the slash only."""
+def cell(line: Any, spread: float) -> str:
+    """`0.742 / 0.760 ± 0.014 ✓` for a line of `comparison`, `spread` after ±, left out if NaN.
+
+    A narrow page may break it after the slash only.
+    """
     if pd.isna(line.ours):
         return f"{line.paper:.3f}{NO_BREAK}/ –"
-    spread = "" if pd.isna(line.std) else f"{NO_BREAK}±{NO_BREAK}{line.std:.3f}"
+    around = "" if pd.isna(spread) else f"{NO_BREAK}±{NO_BREAK}{spread:.3f}"
     scope = OTHER_SCOPE if line.scope else ""
-    return f"{line.paper:.3f}{NO_BREAK}/ {line.ours:.3f}{spread}{MARKS[line.verdict]}{scope}"
+    return f"{line.paper:.3f}{NO_BREAK}/ {line.ours:.3f}{around}{MARKS[line.verdict]}{scope}"
 
 
 def scope_notes(frame: pd.DataFrame) -> list[str]:

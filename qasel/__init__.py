@@ -13,6 +13,7 @@
 `qasel.results`. The package offers everything that the `qasel` command does.
 """
 
+import importlib as _importlib
 import typing as _typing
 
 from qasel.locations import require_numba_cache as _require_numba_cache
@@ -20,6 +21,7 @@ from qasel.locations import require_numba_cache as _require_numba_cache
 _require_numba_cache()
 
 __all__ = ["evaluate", "load_dataset", "load_vectors"]
+_HOMES = {"evaluate": ".evaluation", "load_dataset": ".datasets", "load_vectors": ".text"}
 
 if _typing.TYPE_CHECKING:
     from qasel.datasets import load_dataset
@@ -29,17 +31,9 @@ if _typing.TYPE_CHECKING:
 
 def __getattr__(name: str) -> _typing.Any:
     """Import on first use, so that `qasel --help` need not wait for numpy and the like."""
-    found: _typing.Any
-    match name:
-        case "evaluate":
-            from qasel.evaluation import evaluate as found
-        case "load_dataset":
-            from qasel.datasets import load_dataset as found
-        case "load_vectors":
-            from qasel.text import load_vectors as found
-        case _:
-            raise AttributeError(f"module 'qasel' has no attribute {name!r}")
-    return found
+    if name not in _HOMES:
+        raise AttributeError(f"module 'qasel' has no attribute {name!r}")
+    return getattr(_importlib.import_module(_HOMES[name], __name__), name)
 
 
 def __dir__() -> list[str]:

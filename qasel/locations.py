@@ -44,9 +44,8 @@ def require_numba_cache() -> None:
 def misnamed() -> str:
     """A hint for errors about missing data: that QASEL_DATA is not a folder; otherwise empty."""
     named = os.environ.get("QASEL_DATA")
-    return (
-        f" (now it names {named}, which is no folder)" if named and not Path(named).is_dir() else ""
-    )
+    wrong = named and not Path(named).is_dir()
+    return f" (now it names {named}, which is no folder)" if wrong else ""
 
 
 def data_dirs(data_dir: FilePath | None = None) -> list[Path]:

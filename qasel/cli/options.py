@@ -1,11 +1,9 @@
 """Options that several commands have."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
-
-from qasel.errors import QaselError
 
 _DATA = "Folder with the data; before $QASEL_DATA and data/."
 DataDir = Annotated[Path | None, typer.Option(help=_DATA, exists=True, file_okay=False)]
@@ -25,14 +23,4 @@ Settings = Annotated[
 ]
 Device = Annotated[str, typer.Option(help="auto, cpu or cuda.")]
 Out = Annotated[Path, typer.Option(help="Folder for models and runs.")]
-
-
-def _known(format_: str) -> str:
-    """Refuse an unknown format before the work, not after it."""
-    if format_ not in FORMATS:
-        raise QaselError(f"unknown format {format_!r}; known: {', '.join(FORMATS)}")
-    return format_
-
-
-FORMATS = ("md", "csv", "latex")
-Format = Annotated[str, typer.Option("--format", help="md, csv or latex.", callback=_known)]
+Format = Annotated[Literal["md", "csv", "latex"], typer.Option("--format", help="Of the table.")]

@@ -137,11 +137,9 @@ def sweep(
     failures = {}
     if todo:
         sweep.check(ROOMS, todo, data_dir)
-        pool = (
-            sweep.remote_workers(scheduler, device)
-            if scheduler
-            else sweep.local_workers(workers, device, len(todo))
-        )
+        pool = sweep.local_workers(workers, device, len(todo))
+        if scheduler:
+            pool = sweep.remote_workers(scheduler, device)
         with pool as found:
             failures = sweep.sweep(ROOMS, todo, found, out, data_dir, tell)
     if rows := on_record(recipes):

@@ -144,9 +144,8 @@ class Split(Sequence[Question]):
         questions = []
         for question in self.questions:
             order = generator.permutation(len(question.candidates))
-            questions.append(
-                replace(question, candidates=tuple(question.candidates[i] for i in order))
-            )
+            candidates = tuple(question.candidates[i] for i in order)
+            questions.append(replace(question, candidates=candidates))
         return replace(self, questions=tuple(questions))
 
 

@@ -173,10 +173,8 @@ def group_rows(path: FilePath, name: str, rows: Iterable[Row], *, blank: bool = 
         place = len(candidates)
         cid = f"{qid}-{place}" if row.id is None else row.id
         if cid in candidates:
-            raise QaselError(
-                f"{where}: question {qid!r} has two candidates {cid!r}; each needs an id of its "
-                "own (that of the question is `qid`)"
-            )
+            how = "each needs an id of its own (that of the question is `qid`)"
+            raise QaselError(f"{where}: question {qid!r} has two candidates {cid!r}; {how}")
         candidates[cid] = Candidate(cid, row.text, row.label, place)
     if not questions:
         raise QaselError(f"{path}: no questions with candidates in the file")

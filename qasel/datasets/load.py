@@ -1,7 +1,4 @@
-"""`load_dataset` loads a data set by name, or a user's own folder, under a named protocol.
-
-`load_pairs` does the same for tasks on sentence pairs.
-"""
+"""Loading data sets and tasks on pairs by name, and a user's own folder, under a named protocol."""
 
 import contextlib
 import functools
@@ -64,10 +61,8 @@ def load_dataset(
     known = COLLECTIONS[text]
     if not known.protocols:
         how = f"; load its sentence pairs with load_pairs({known.pairs!r})" if known.pairs else ""
-        raise QaselError(
-            f"{text!r} cannot be loaded as a data set{how}; its files can be checked with "
-            f"`qasel data check {text}`"
-        )
+        check = f"its files can be checked with `qasel data check {text}`"
+        raise QaselError(f"{text!r} cannot be loaded as a data set{how}; {check}")
     kept = _protocol(text, protocol, known.protocols, known.default)
     folders = known.folders(data_dirs(data_dir))
     read = _collection(text, kept, tuple(folders), _state(folders))
@@ -155,10 +150,8 @@ def _folder(folder: Path) -> dict[Path, Split]:
         known = COLLECTIONS[name].protocols if name in COLLECTIONS else QUESTION_PROTOCOLS
         hint = f" but a file; give its folder, {folder.parent}" if folder.exists() else ""
         if protocol in known and (name in COLLECTIONS or folder.parent.is_dir()):
-            hint = (
-                f"; name the protocol by itself, `--protocol {protocol}`, of a run "
-                f"`--set protocol={protocol}`"
-            )
+            how = f"`--protocol {protocol}`, of a run `--set protocol={protocol}`"
+            hint = f"; name the protocol by itself, {how}"
         raise QaselError(f"{folder}: no such folder{hint}")
     splits: dict[Path, Split] = {}
     for name in SPLITS:

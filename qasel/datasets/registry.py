@@ -71,12 +71,8 @@ class Collection(BaseModel, frozen=True, extra="forbid"):
         )
 
 
-COLLECTIONS = {
-    name: Collection(name=name, **fields)
-    for name, fields in tomllib.loads(
-        Path(__file__).with_name("collections.toml").read_text(encoding="utf-8")
-    ).items()
-}
+_KNOWN = tomllib.loads(Path(__file__).with_name("collections.toml").read_text(encoding="utf-8"))
+COLLECTIONS = {name: Collection(name=name, **fields) for name, fields in _KNOWN.items()}
 
 QUESTION_PROTOCOLS = COLLECTIONS["wikiqa"].protocols
 """Protocol → which questions count, for collections that do not define their own protocols."""

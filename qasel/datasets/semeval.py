@@ -86,7 +86,7 @@ _KNOWN = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="u
 A, B = (Subtask(letter=letter, **_KNOWN[letter]) for letter in "AB")
 TAGS = {tag: Tag(**fields) for tag, fields in _KNOWN["tags"].items()}
 
-HIDDEN = (None, "", "?")
+HIDDEN = ("", "?")  # the first also stands for a missing attribute
 """Values of the label in files that are a task's input, without the gold labels."""
 
 SKIP = "SubtaskA_Skip_Because_Same_As_RelQuestion_ID"
@@ -132,10 +132,8 @@ def _question(thread: Element) -> Element:
 def _row(path: FilePath, task: Subtask, block: int, question: Element, post: Element) -> Row:
     """The row of a candidate, a comment or related question; `block` is the number of its list."""
     line = int(post.get("line", ""))
-    identity, given = post.get(TAGS[post.tag].id), post.get(TAGS[post.tag].label)
-    label = None
-    if given is not None and given not in HIDDEN:
-        label = task.relevant(f"{path}:{line}", identity, given)
+    identity, given = post.get(TAGS[post.tag].id), post.get(TAGS[post.tag].label, "")
+    label = None if given in HIDDEN else task.relevant(f"{path}:{line}", identity, given)
     qid = question.get(TAGS[question.tag].id)
     return Row(line, _words_of(question), _words_of(post), label, qid, identity, block)
 

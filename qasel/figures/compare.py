@@ -48,20 +48,15 @@ NOTHING = "nothing: cosine of two vectors"
 ENCODERS = {"MiniLM": "all-MiniLM-L6-v2", "MPNet": "sentence-transformers/all-mpnet-base-v2"}
 """Encoder as named in figures → name of its model."""
 SHADES = {"MiniLM": BLUE, "MPNet": VERMILLION}
+_COSINE, _CROSS = "sentence encoder (cosine)", "cross-encoder (list)"
 _LARGER = {"encoder": ENCODERS["MPNet"]}
 TUNED: Mapping[tuple[str, str], tuple[str, dict[str, Any]]] = {
-    ("MiniLM", NOTHING): ("sentence encoder (cosine)", {}),
-    ("MiniLM", "the head alone"): (
-        "cross-encoder (list)",
-        {"tune": "heads", "learning_rate": 1e-3},
-    ),
-    ("MiniLM", "the head and LoRA"): (
-        "cross-encoder (list)",
-        {"tune": "lora", "learning_rate": 3e-4},
-    ),
-    ("MiniLM", "all weights"): ("cross-encoder (list)", {}),
-    ("MPNet", NOTHING): ("sentence encoder (cosine)", _LARGER),
-    ("MPNet", "all weights"): ("cross-encoder (list)", _LARGER),
+    ("MiniLM", NOTHING): (_COSINE, {}),
+    ("MiniLM", "the head alone"): (_CROSS, {"tune": "heads", "learning_rate": 1e-3}),
+    ("MiniLM", "the head and LoRA"): (_CROSS, {"tune": "lora", "learning_rate": 3e-4}),
+    ("MiniLM", "all weights"): (_CROSS, {}),
+    ("MPNet", NOTHING): (_COSINE, _LARGER),
+    ("MPNet", "all weights"): (_CROSS, _LARGER),
 }
 """(Encoder, the part of it that is trained) → (yardstick, its changed settings)."""
 COSTS = DATA / "tuning-cost.csv"
@@ -214,12 +209,8 @@ def _panel(axes: Axes, column: pd.DataFrame) -> list[str]:
         shade = BLUE if better else GREY
         number = named.index(system) + 1 if system in named else None
         ends = np.clip(interval(cell["by_seed"]) or (y, y), 0, 1)  # very wide with two seeds
-        bars: dict[str, Any] = {
-            "color": shade,
-            "linewidth": 1,
-            "alpha": 0.8 if number else 0.25,
-            "zorder": 1,
-        }
+        strength = 0.8 if number else 0.25
+        bars: dict[str, Any] = {"color": shade, "linewidth": 1, "alpha": strength, "zorder": 1}
         axes.vlines(x, *ends, **bars)
         axes.hlines(y, *cell["range"], **bars)
         label = f"{number}  {system}" if number else None

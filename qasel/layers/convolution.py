@@ -138,11 +138,9 @@ class _SparseMax(torch.autograd.Function):
         flat = words.numpy()
         to_words = torch.zeros_like(words)
         to_weights = []
-        column = 0
-        for weight in weights:
+        for number, weight in enumerate(weights):
             channels, size, kernel = weight.shape
-            block = slice(column, column + channels)
-            column += channels
+            block = slice(number * channels, (number + 1) * channels)
             # The words of a window are contiguous, and so must be its weights.
             rows = weight.detach().transpose(1, 2).contiguous().view(channels, -1)
             to_rows = torch.zeros_like(rows)

@@ -45,6 +45,7 @@ def _top_layer(network: nn.GRU | nn.LSTM, packed: PackedSequence) -> Tensor:
     """The states of the top layer, `[W, 2 H]`."""
     cell = _LSTMCell if isinstance(network, nn.LSTM) else _GRUCell
     states, reverse = packed.data, _reversed(packed.batch_sizes)
+    counts = packed.batch_sizes.tolist()
     for number in range(network.num_layers):
         if number:
             states = F.dropout(states, network.dropout, network.training)
@@ -53,9 +54,7 @@ def _top_layer(network: nn.GRU | nn.LSTM, packed: PackedSequence) -> Tensor:
         # The backward direction is the forward one on reversed texts.
         both = torch.stack([states, states[reverse]])
         projected = torch.baddbmm(bias[:, None], both, of_words.mT)
-        ahead, back = _Recurrence.apply(
-            projected, of_states, state_bias, packed.batch_sizes.tolist(), cell
-        )
+        ahead, back = _Recurrence.apply(projected, of_states, state_bias, counts, cell)
         states = torch.cat([ahead, back[reverse]], dim=1)
     return states
 
@@ -78,9 +77,8 @@ class _GRUCell:
     def forward(given: Tensor, hidden: Tensor, before: Tensor) -> _Step:
         """The next state, and what `backward` needs, from the gates' input and hidden parts."""
         size = before.shape[-1]
-        reset, update = (
-            hidden[..., : 2 * size].add_(given[..., : 2 * size]).sigmoid_().chunk(2, dim=-1)
-        )
+        gates = hidden[..., : 2 * size].add_(given[..., : 2 * size]).sigmoid_()
+        reset, update = gates.chunk(2, dim=-1)
         from_new = hidden[..., 2 * size :]
         new = torch.addcmul(given[..., 2 * size :], reset, from_new).tanh_()
         return (torch.lerp(new, before, update),), (reset, update, new, from_new, before)
@@ -149,10 +147,9 @@ class _Recurrence(torch.autograd.Function):
         turned, bias = weights.mT.contiguous(), bias[:, None]
         states, ctx.kept = [], []
         for given in projected.split(counts, dim=1):
-            state = tuple(part[:, : given.shape[1]] for part in state)
-            hidden = torch.baddbmm(bias, state[0], turned)
-            before = state[0]
-            state, kept = cell.forward(given, hidden, *state)
+            before, *rest = (part[:, : given.shape[1]] for part in state)
+            hidden = torch.baddbmm(bias, before, turned)
+            state, kept = cell.forward(given, hidden, before, *rest)
             states.append(state[0])
             ctx.kept.append((before, kept))
         ctx.save_for_backward(weights)
@@ -163,12 +160,10 @@ class _Recurrence(torch.autograd.Function):
     @torch.autograd.function.once_differentiable
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
         (weights,) = ctx.saved_tensors
-        to_given, to_hidden = (
-            gradient.new_empty(*gradient.shape[:2], weights.shape[1]) for _ in range(2)
-        )
-        back = [
-            gradient.new_zeros(2, ctx.counts[0], weights.shape[2]) for _ in range(ctx.cell.states)
-        ]
+        to_given = gradient.new_empty(*gradient.shape[:2], weights.shape[1])
+        to_hidden = torch.empty_like(to_given)
+        texts, size = ctx.counts[0], weights.shape[2]
+        back = [gradient.new_zeros(2, texts, size) for _ in range(ctx.cell.states)]
         steps = (part.split(ctx.counts, dim=1) for part in (gradient, to_given, to_hidden))
         for (_, kept), part, given, hidden in reversed([*zip(ctx.kept, *steps, strict=True)]):
             # Texts that the backward pass has not reached yet keep their zeros.

@@ -86,21 +86,19 @@ def compete(recipes: Mapping[str, Recipe], device: torch.device) -> dict[str, tu
         # Count before ranking, which adds vectors to the network of words that training never saw.
         parameters = getattr(ranker, "parameter_count", None)
         run, speed = timed_run(ranker, data.test)
-        found[name] = (
-            run,
-            {
-                "system": name,
-                # A user's own data folder goes by its full path, as in the ledger.
-                "target": target_of(recipe.dataset, recipe.protocol),
-                "values": evaluate(run, data.test, data.scoring).per_question,
-                "seconds": history.seconds,
-                "parameters": parameters,
-                "ranked_per_second": speed,
-                "paper": recipe.paper,
-                "vectors": recipe.vectors or getattr(recipe, "encoder", ""),
-                "under": "",
-                "scale": "paper",
-                "seed": recipe.seed,
-            },
-        )
+        entry = {
+            "system": name,
+            # A user's own data folder goes by its full path, as in the ledger.
+            "target": target_of(recipe.dataset, recipe.protocol),
+            "values": evaluate(run, data.test, data.scoring).per_question,
+            "seconds": history.seconds,
+            "parameters": parameters,
+            "ranked_per_second": speed,
+            "paper": recipe.paper,
+            "vectors": recipe.vectors or getattr(recipe, "encoder", ""),
+            "under": "",
+            "scale": "paper",
+            "seed": recipe.seed,
+        }
+        found[name] = run, entry
     return found

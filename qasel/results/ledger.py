@@ -71,18 +71,14 @@ class Row:
         try:
             text = path.read_text(encoding="utf-8")
             values = json.loads(text.replace(", 1 threads)", ", 1 thread)"))  # of older rows
-            row = cls(**{key: value for key, value in values.items() if key in _FIELDS})
-            missing = _COMMON - row.recipe.keys()
+            known = cls.__dataclass_fields__
+            row = cls(**{key: value for key, value in values.items() if key in known})
+            missing = Recipe.model_fields.keys() - row.recipe.keys()  # of every paper's recipe
         except (OSError, ValueError, TypeError, AttributeError) as error:
             raise QaselError(f"{path}: not a row of the ledger ({error})") from error
         if missing:
             raise QaselError(f"{path}: not a row of the ledger (no {', '.join(sorted(missing))})")
         return row
-
-
-_FIELDS = {field.name for field in dataclasses.fields(Row)}
-_COMMON = {"paper", "variant", "dataset", "protocol", "vectors", "scale", "seed"}
-"""The fields that every recipe has."""
 
 
 def place_of(recipe: Recipe) -> Path:

@@ -1,6 +1,5 @@
 """All systems on all data sets: which runs are compared, their means, wins and ties, cost."""
 
-import difflib
 from collections.abc import Collection, Iterable
 from itertools import combinations
 from statistics import fmean
@@ -9,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from qasel.datasets.registry import COLLECTIONS
+from qasel.datasets.registry import COLLECTIONS, nearest
 from qasel.errors import QaselError
 from qasel.evaluation import all_pairs, hierarchical_bootstrap
 from qasel.evaluation.significance import RESAMPLES
@@ -96,20 +95,14 @@ def chosen(
         ("system", lines["system"], systems),
         ("data set", [*datasets, *lines["target"]], data),
     ):
-        folded = {name.casefold(): name for name in known}
-        for name in dict.fromkeys(asked):
-            if name in set(known):
-                continue
-            close = difflib.get_close_matches(name.casefold(), folded, n=3)
-            near = "did you mean " + " or ".join(repr(folded[key]) for key in close) + "?"
-            hint = near if close else f"there are: {', '.join(folded.values())}"
-            raise QaselError(f"no run of the {what} {name!r} in the ledger; {hint}")
+        for name in asked:
+            if name not in set(known):
+                others = ", ".join(dict.fromkeys(known))
+                hint = nearest(name, known).rstrip() or f"there are: {others}"
+                raise QaselError(f"no run of the {what} {name!r} in the ledger; {hint}")
     of_systems = lines["system"].isin(systems or lines["system"])
     of_data = (lines["target"].isin(data) | datasets.isin(data)) if data else True
     return lines[of_systems & of_data]
-
-
-COSTS = ("seconds", "parameters", "ranked_per_second")
 
 
 def matrix(lines: pd.DataFrame, measure: str = "map") -> pd.DataFrame:
@@ -166,7 +159,7 @@ def _cell(lines: pd.DataFrame, measure: str) -> dict[str, Any]:
     table = pd.DataFrame(runs)
     values = table.mean().to_dict()
     means = table.mean(axis=1).tolist() if table.notna().all(axis=None) else []
-    costs = lines[list(COSTS)].astype(float)
+    costs = lines[["seconds", "parameters", "ranked_per_second"]].astype(float)
     return {
         **lines[["paper", "vectors", "under", "scale"]].iloc[0],
         "measure": measure,

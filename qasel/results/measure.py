@@ -18,7 +18,7 @@ from qasel.evaluation import Run, evaluate
 from qasel.files import FilePath, require_writable
 from qasel.locations import results_dir
 from qasel.rankers import Ranker
-from qasel.results.ledger import Row, code_revision, place_of, versions
+from qasel.results.ledger import Row, code_revision, on_record, versions
 from qasel.text import Vectors, load_vectors, tokenize
 from qasel.text.encoders import own_fingerprint
 from qasel.text.vectors import KNOWN, parts_of
@@ -26,12 +26,10 @@ from qasel.training import Recipe, describe_device
 from qasel.training.recipe import write_card
 from qasel.training.trainer import LAST
 
-MakeRanker = Callable[[Recipe, Vectors, torch.device], Ranker]
-
 
 def measure(
     recipe: Recipe,
-    make_ranker: MakeRanker,
+    make_ranker: Callable[[Recipe, Vectors, torch.device], Ranker],
     device: torch.device,
     out: Path,
     data_dir: FilePath | None = None,
@@ -66,16 +64,14 @@ def measure(
     ranker = make_ranker(recipe, vectors, device)
     history = ranker.fit(dataset.train, dataset.dev, folder, **beside(dataset))
     parameters = getattr(ranker, "parameter_count", None)  # before ranking, which adds new words
-    scores, questions, per_question, speed = {}, {}, {}, {}
+    scores, speed = {}, {}
     for name, split in dataset.splits.items():
         if name != "train":
             run, speed[name] = timed_run(ranker, split)
             run.write(folder / f"{name}.run")
-            result = evaluate(run, split, dataset.scoring)
-            scores[name], questions[name] = dict(result.mean), result.questions
-            per_question[name] = result.per_question
+            scores[name] = evaluate(run, split, dataset.scoring)
     ranker.save(folder)
-    lines = [f"| {name} | {s['map']:.4f} | {s['mrr']:.4f} |" for name, s in scores.items()]
+    lines = [f"| {name} | {s.map:.4f} | {s.mrr:.4f} |" for name, s in scores.items()]
     write_card(folder, recipe, "\n".join(("| split | MAP | MRR |", "| :-- | --: | --: |", *lines)))
     read_words: dict[str, Any] = {"name": vectors.name}
     if vectors.name:
@@ -84,9 +80,9 @@ def measure(
         recipe=recipe.as_dict(),
         hash=recipe.hash,
         slug=recipe.slug,
-        scores=scores,
-        questions=questions,
-        per_question=_rounded(per_question),
+        scores={name: dict(s.mean) for name, s in scores.items()},
+        questions={name: s.questions for name, s in scores.items()},
+        per_question=_rounded({name: s.per_question for name, s in scores.items()}),
         history=_rounded(history.epochs),
         best_epoch=history.best_epoch,
         seconds=round(history.seconds, 1),
@@ -112,15 +108,12 @@ def held(recipe: Recipe, data_dir: FilePath | None = None) -> bool:
 
     They may have changed since, and other files may have the same name.
     """
-    place = place_of(recipe)
-    return place.exists() and _is_current(Row.read(place), recipe, data_dir)
+    return any(_is_current(row, recipe, data_dir) for row in on_record([recipe]))
 
 
 def _is_current(row: Row, recipe: Recipe, data_dir: FilePath | None) -> bool:
     """Whether a row's run read what the recipe's files hold now."""
-    if by_name(recipe):
-        return True
-    return row.data == fingerprint(recipe, *inputs(recipe, data_dir), data_dir)
+    return by_name(recipe) or row.data == fingerprint(recipe, *inputs(recipe, data_dir), data_dir)
 
 
 def beside(dataset: Dataset) -> dict[str, Any]:

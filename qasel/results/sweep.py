@@ -1,7 +1,4 @@
-"""Grids of runs, from options or a YAML file, and running them in worker processes (dask).
-
-The workers run on this machine, or belong to a scheduler of several.
-"""
+"""Grids of runs, from options or a YAML file, run by dask workers on this machine or others."""
 
 import asyncio
 import contextlib

@@ -149,22 +149,11 @@ class Encoder:
         `head` is what is on top: nothing, the pooler, or a whole sequence classifier. Raises
         `QaselError` for weights that cannot be read, do not fit, or lack that head.
         """
-        library = quiet("transformers")
-        classifies = head == "classifier"
-        kind = library.AutoModelForSequenceClassification if classifies else library.AutoModel
+        kind = "AutoModelForSequenceClassification" if head == "classifier" else "AutoModel"
+        how = {"dtype": torch.float32, "use_safetensors": True, "output_loading_info": True}
         # Missing weights (a pooler's) are drawn at random: leave the caller's random state alone.
         with torch.random.fork_rng(devices=[]):
-            try:
-                model, report = kind.from_pretrained(
-                    self.folder,
-                    dtype=torch.float32,
-                    use_safetensors=True,
-                    local_files_only=True,
-                    trust_remote_code=False,
-                    output_loading_info=True,
-                )
-            except Exception as error:  # the library raises whatever its parts raise
-                raise _refused(self.folder, f"unreadable weights ({one_line(error)})") from error
+            model, report = _loaded(self.folder, kind, "unreadable weights", **how)
         spared = () if head else ("pooler.",)
         if missing := sorted(k for k in report["missing_keys"] if not k.startswith(spared)):
             raise _refused(self.folder, f"no weights for {missing[0]} and {len(missing) - 1} more")
@@ -241,12 +230,7 @@ def _config(folder: Path) -> Any:
     """The configuration; raises `QaselError` if it is not that of a supported encoder."""
     if not (folder / "config.json").exists():
         raise _refused(folder, "it has no config.json")
-    try:
-        config = quiet("transformers").AutoConfig.from_pretrained(
-            folder, local_files_only=True, trust_remote_code=False
-        )
-    except Exception as error:  # the library raises whatever its parts raise
-        raise _refused(folder, f"its config.json cannot be read ({one_line(error)})") from error
+    config = _loaded(folder, "AutoConfig", "its config.json cannot be read")
     if config.model_type not in FAMILIES:
         known = ", ".join(FAMILIES)
         raise _refused(folder, f"model type {config.model_type!r} is none of {known}")
@@ -259,17 +243,23 @@ def _tokenizer(folder: Path) -> "PreTrainedTokenizerFast":
     # Without files, the library silently makes an empty tokenizer.
     if not any((folder / name).exists() for name in ("tokenizer.json", "vocab.txt", "vocab.json")):
         raise _refused(folder, "it has no tokenizer (tokenizer.json, or a vocabulary)")
-    try:
-        tokenizer = quiet("transformers").AutoTokenizer.from_pretrained(
-            folder, use_fast=True, local_files_only=True, trust_remote_code=False
-        )
-    except Exception as error:  # the library raises whatever its parts raise
-        raise _refused(folder, f"unreadable tokenizer ({one_line(error)})") from error
+    tokenizer = _loaded(folder, "AutoTokenizer", "unreadable tokenizer", use_fast=True)
     if not tokenizer.is_fast:
         raise _refused(folder, "it has no fast tokenizer (tokenizer.json)")
     if tokenizer.pad_token_id is None:
         raise _refused(folder, "its tokenizer needs a padding token")
     return tokenizer
+
+
+def _loaded(folder: Path, kind: str, fault: str, **how: Any) -> Any:
+    """What a class of the library reads from a folder; refuses it, with `fault`, if it cannot."""
+    library = quiet("transformers")
+    try:
+        return getattr(library, kind).from_pretrained(
+            folder, local_files_only=True, trust_remote_code=False, **how
+        )
+    except Exception as error:  # the library raises whatever its parts raise
+        raise _refused(folder, f"{fault} ({one_line(error)})") from error
 
 
 def _refused(folder: Path, reason: str) -> QaselError:

@@ -86,10 +86,8 @@ class Vectors:
         if not new:
             return self
         if more.size != self.size:
-            raise QaselError(
-                f"word vectors {more.name!r} have {more.size} numbers each, not {self.size}; "
-                "take the set that the others are from"
-            )
+            told = f"word vectors {more.name!r} have {more.size} numbers each, not {self.size}"
+            raise QaselError(f"{told}; take the set that the others are from")
         rows = {word: row for row, word in enumerate(new, start=len(self.matrix))}
         matrix = np.concatenate([self.matrix, more.of(new)])
         return Vectors(self.name, self.rows | rows, matrix)

@@ -168,6 +168,7 @@ class NeuralRanker(RecipeRanker):
         """Train on one split, choose the epoch on the other; see `trainer.train`."""
         for split in (train_split, dev_split):
             as_split(split).require_labels()
+        self.first_stage(train_split, dev_split, folder)
         self.prepare(train_split, dev_split)
         data, dev = self.training_data(train_split), self._on_device(dev_split)
         place, source = Path(folder) if folder else None, f"{self.learnt_from} {self.recipe.hash}"
@@ -177,6 +178,9 @@ class NeuralRanker(RecipeRanker):
                 lambda: evaluate(self.run_of(dev, self.scores, "dev"), dev_split).map,
                 self.schedule(), place, on_epoch, source, self.rate_name,
             )  # fmt: skip
+
+    def first_stage(self, train_split: Split, dev_split: Split, folder: Path | None) -> None:
+        """Train what the network starts from (see `as_stage`); by default there is nothing."""
 
     def training_data(self, split: Split) -> TrainingData:
         """What an epoch iterates over: whole lists, in batches of questions."""
@@ -269,10 +273,8 @@ class NeuralRanker(RecipeRanker):
             return
         old = self.network.vectors
         if (size := self.vectors.size) not in (0, old.shape[1]):
-            raise QaselError(
-                f"word vectors {self.vectors.name!r} have {size} numbers each now, and the "
-                f"model was trained with {old.shape[1]}; train it again"
-            )
+            told = f"word vectors {self.vectors.name!r} have {size} numbers each now, and the model"
+            raise QaselError(f"{told} was trained with {old.shape[1]}; train it again")
         new = self.vocabulary.extend(words)
         # Leave inference mode, if called in it: the vectors must stay trainable.
         with torch.inference_mode(False), torch.no_grad():

@@ -147,9 +147,8 @@ def settings(assignments: Iterable[str]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for key, value in map(assigned, assignments):
         if key in found:
-            raise QaselError(
-                f"setting {key!r} is given twice; to compare values, use `qasel sweep`"
-            )
+            hint = "to compare values, use `qasel sweep`"
+            raise QaselError(f"setting {key!r} is given twice; {hint}")
         found[key] = value
     return found
 

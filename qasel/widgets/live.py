@@ -3,19 +3,10 @@
 from collections.abc import Callable, Mapping
 from itertools import cycle
 
-from qasel.figures.style import (
-    BLUE,
-    GREEN,
-    GREY,
-    ORANGE,
-    VERMILLION,
-    embedded,
-    house_style,
-    new_figure,
-)
+from qasel.figures import style
 from qasel.widgets.base import Explorer
 
-COLOURS = (VERMILLION, ORANGE, GREEN, BLUE, GREY)
+COLOURS = (style.VERMILLION, style.ORANGE, style.GREEN, style.BLUE, style.GREY)
 Epochs = list[dict[str, float]]
 
 
@@ -42,12 +33,12 @@ class LiveCurves(Explorer):
 
         return on_epoch
 
-    @house_style
+    @style.house_style
     def view(self) -> str:
         """Return the two panels, with a line of text on each training."""
         if not self.histories:
-            return f'<p style="color:{GREY}">The curves grow here while the models train.</p>'
-        figure = new_figure(11, 3.3 + 0.25 * len(self.histories))
+            return f'<p style="color:{style.GREY}">The curves grow here while the models train.</p>'
+        figure = style.new_figure(11, 3.3 + 0.25 * len(self.histories))
         titles = {"loss": "training loss", "dev_map": "MAP on the development split"}
         for axes, (key, title) in zip(figure.subplots(1, 2), titles.items(), strict=True):
             for (name, epochs), shade in zip(self.histories.items(), cycle(COLOURS), strict=False):
@@ -56,7 +47,7 @@ class LiveCurves(Explorer):
             axes.set(title=title, xlabel="epoch")
         handles, told = figure.axes[0].get_legend_handles_labels()
         figure.legend(handles, told, loc="outside lower left", fontsize=10)
-        return embedded(figure, f"Loss and dev MAP after each epoch: {'; '.join(told)}")
+        return style.embedded(figure, f"Loss and dev MAP after each epoch: {'; '.join(told)}")
 
     def told(self, name: str) -> str:
         """Summarise a training in one line."""

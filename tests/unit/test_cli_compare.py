@@ -107,7 +107,7 @@ def test_figures_compare(tmp_path, capsys):
         (["--dataset", "wikqa"], ["wikqa", "did you mean", "wikiqa"]),
         (["--dataset", "trecqa", "--system", "PRI(list)"], ["none of these systems", "trecqa"]),
         (["--measure", "acc"], ["unknown measure 'acc'", "map"]),
-        (["--format", "html"], ["html", "md, csv, latex"]),
+        (["--format", "html"], ["html", "'md', 'csv', 'latex'"]),
     ],
 )
 def test_bad_input_is_one_clear_line(arguments, words, capsys):

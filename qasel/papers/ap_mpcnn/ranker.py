@@ -66,10 +66,9 @@ class APMPCNNRanker(NeuralRanker):
 
     def prepare(self, *splits: Split) -> None:
         """Build the network for the words of some splits; idf is of the first one's candidates."""
-        texts = [c.text for question in splits[0] for c in question.candidates]
-        idf = Idf.of(texts) if self.recipe.sparse else None
         super().prepare(*splits)
-        if idf:
+        if self.recipe.sparse:
+            idf = Idf.of(c.text for question in splits[0] for c in question.candidates)
             self.network.set_words(self.vocabulary.words, idf)
 
     def training_data(self, split: Split) -> CountedLists:

@@ -14,7 +14,6 @@ from qasel.training.recipe import (
 )
 from qasel.training.trainer import Keep
 
-PAPER = "ap-mpcnn"
 MAIN = "AP-MPCNN"
 
 PARTS = ("attention", "wide", "sparse", "pairwise")
@@ -56,7 +55,7 @@ class APMPCNNRecipe(Recipe):
 
     added: ClassVar = {"hinge": "sigmoid", "keep": "best"}
 
-    paper: str = PAPER
+    paper: str = "ap-mpcnn"
     variant: Annotated[str, one_of(VARIANTS)]
     attention: bool = True
     wide: bool = True

@@ -180,10 +180,8 @@ def table_4(runs: pd.DataFrame | None = None) -> HouseFigure | None:
 
 def _each(names: Iterable[str], runs: pd.DataFrame | None) -> dict[str, pd.DataFrame]:
     """Return the test rows of the systems that were run, each with its own row's word vectors."""
-    systems: dict[str, pd.DataFrame] = {}
-    for name in names:
-        systems |= shown(ROOM, DATASET, name, runs=runs)
-    return systems
+    found = (shown(ROOM, DATASET, name, runs=runs) for name in names)
+    return {name: lines for systems in found for name, lines in systems.items()}
 
 
 @house_style

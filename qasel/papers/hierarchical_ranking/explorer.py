@@ -106,19 +106,15 @@ def _slopes(question: Question, candidate: Candidate, places: pd.DataFrame) -> H
     count = len(question.candidates)
     figure = new_figure(max(6.0, 1.4 * len(places.columns)), 1.8 + 0.25 * count)
     axes = figure.subplots()
-    looks = {
-        "wrong": ("#C8C8C8", 1.2), "not judged": ("#C8C8C8", 1.2), "right": (GREEN, 2.0),
-        "picked": (BLUE, 3.5),
-    }  # fmt: skip
+    pale = "#C8C8C8", 1.2
+    looks = {1: ("right", GREEN, 2.0), 0: ("wrong", *pale), None: ("not judged", *pale)}
     lines = {}
     for one in sorted(question.candidates, key=lambda c: (c.id == candidate.id, c.label == 1)):
-        right = one.label == 1
-        kind = "right" if right else "wrong" if one.label == 0 else "not judged"
-        kind = "picked" if one.id == candidate.id else kind
-        shade, width = looks[kind]
+        picked = one.id == candidate.id
+        kind, tint, width = ("picked", BLUE, 3.5) if picked else looks[one.label]
         (lines[kind],) = axes.plot(
-            places.columns, places.loc[one.id], "o-", color=shade, linewidth=width,
-            markersize=3 + 2 * width, mfc=shade if right else "white",
+            places.columns, places.loc[one.id], "o-", color=tint, linewidth=width,
+            markersize=3 + 2 * width, mfc=tint if one.label == 1 else "white",
         )  # fmt: skip
     axes.set(ylim=(count + 0.5, 0.5), yticks=range(1, count + 1), ylabel="place")
     figure.legend(lines.values(), lines, loc="outside lower center", ncols=3)

@@ -54,7 +54,6 @@ BEYOND: dict[str, Scheme] = {
 """Not in the paper: CA(list) and PRI(list) with the list level trained on AP itself."""
 VARIANTS = SCHEMES | BEYOND
 
-PAPER = "hierarchical-ranking"
 MAIN = "PRI(list)"
 
 
@@ -68,7 +67,7 @@ class HierarchicalRecipe(Recipe):
 
     added: ClassVar = {"pair_head": "relu", "keep": "best"}
 
-    paper: str = PAPER
+    paper: str = "hierarchical-ranking"
     variant: Annotated[str, one_of(VARIANTS)]
     hidden: Count = 300
     channels: Count = 150

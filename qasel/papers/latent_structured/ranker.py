@@ -77,10 +77,9 @@ class StructuredRanker(RecipeRanker):
         learn: Callable[..., Learnt] = large_margin
         if r.learner == "lsp":
             learn = partial(perceptron, epochs=r.epochs, seed=r.seed)
-        models = {}
         costs = r.costs if r.search != "none" else (0.0,)  # plain LSP has no loss to scale
-        for cost in tqdm(costs, desc="C", unit="value", leave=False):
-            models[cost] = learn(lists, dev_map, search=r.search, C=cost)
+        steps = tqdm(costs, desc="C", unit="value", leave=False)
+        models = {cost: learn(lists, dev_map, search=r.search, C=cost) for cost in steps}
         chosen = max(models, key=lambda cost: models[cost].dev_map)  # the first of equals
         best = models[chosen]
         self.weights = best.weights

@@ -48,7 +48,6 @@ def fold_of(splits: Mapping[str, Split], fold: int) -> dict[str, Split]:
     return folded
 
 
-PAPER = "latent-structured"
 MAIN = "LSP-AP*"
 
 LEARNERS = {
@@ -75,7 +74,7 @@ class StructuredRecipe(Recipe):
     scale of its vectors, the SVM's C, ESA's documents, and how lists are cut.
     """
 
-    paper: str = PAPER
+    paper: str = "latent-structured"
     variant: Annotated[str, one_of(VARIANTS)]
     # Values of C to choose from by dev MAP.
     costs: Annotated[Parts[Positive], Field(min_length=1)] = (1.0, 10.0, 100.0, 1e3, 2e3, 5e3)

@@ -210,12 +210,9 @@ def walk(ranker: MSRanker, question: Question, gather: bool = True) -> pd.DataFr
         "ap": prefix_precisions(*ranked),
         "reward": rewards(*ranked, ranker.recipe.no_change),
     }
-    candidates = data.split[0].candidates
-    frame = pd.DataFrame(
-        [(c.id, c.text, c.label) for c in candidates], columns=["id", "text", "label"]
-    )
+    frame = pd.DataFrame(data.split[0].candidates)[["id", "text", "label"]]
     frame = frame.assign(**{name: values[0].cpu().numpy() for name, values in columns.items()})
-    if any(c.label is None for c in candidates):
+    if frame["label"].isna().any():
         frame[["ap", "reward"]] = np.nan
     return frame
 

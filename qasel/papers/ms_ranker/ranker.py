@@ -3,7 +3,7 @@
 import warnings
 from dataclasses import replace
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 import torch
@@ -20,7 +20,7 @@ from qasel.text.encoders import Encoder
 from qasel.training.batching import Batch, EncodedSplit
 from qasel.training.losses import list_loss
 from qasel.training.neural import NeuralRanker
-from qasel.training.trainer import OnEpoch, Schedule
+from qasel.training.trainer import Schedule
 
 STEEPEST = 10.0
 """The largest slope of a calibration: a steeper agent would start with actions that are certain."""
@@ -76,10 +76,8 @@ class PreRanking(NeuralRanker):
 
     def schedule(self) -> Schedule:
         """A fixed number of epochs."""
-        epochs = self.recipe.pre_epochs
-        return replace(
-            super().schedule(), epochs=epochs, patience=epochs, decay=self.recipe.pre_decay
-        )
+        r, agents = self.recipe, super().schedule()
+        return replace(agents, epochs=r.pre_epochs, patience=r.pre_epochs, decay=r.pre_decay)
 
 
 class MSRanker(NeuralRanker):
@@ -96,17 +94,14 @@ class MSRanker(NeuralRanker):
     first: PreRanking | None = None  # once it is trained
     level: tuple[float, float] = (1.0, 0.0)  # see `calibration`
 
-    def fit(
-        self,
-        train_split: Split,
-        dev_split: Split,
-        folder: Path | None = None,
-        on_epoch: OnEpoch = None,
-    ) -> History:
-        """Train the pre-ranker, unless it is saved already, then the agent; return its history."""
+    def first_stage(self, train_split: Split, dev_split: Split, folder: Path | None) -> None:
+        """Train the pre-ranker, unless it is saved already."""
         first = PreRanking(self.recipe.before, self.vectors, self.device)
         self.first = first.as_stage(train_split, dev_split, folder)
-        history = super().fit(train_split, dev_split, folder, on_epoch)
+
+    def fit(self, train_split: Split, dev_split: Split, *args: Any, **more: Any) -> History:
+        """Train the pre-ranker, then the agent; return its history. Warns if P_post collapses."""
+        history = super().fit(train_split, dev_split, *args, **more)
         r, above = self.recipe, history.epochs[-1]["above"]
         if r.evidence and r.action and above < COLLAPSED:
             warnings.warn(

@@ -15,7 +15,6 @@ from qasel.training.recipe import (
 )
 from qasel.training.trainer import Keep, Precision
 
-PAPER = "ms-ranker"
 MAIN = "MS-Ranker"
 PRE_RANKER = "Pre-Ranker"
 
@@ -99,7 +98,7 @@ class MSRankerRecipe(Recipe):
         "precision": "float32",
     }
 
-    paper: str = PAPER
+    paper: str = "ms-ranker"
     variant: Annotated[str, one_of(VARIANTS)]
     encoder: str = ""  # a transformer by name or folder; "": word vectors and a BiGRU
     frozen: bool = False  # the encoder feeds the BiGRU; False: is fine-tuned in its place

@@ -44,11 +44,10 @@ def agent(recipe: MSRankerRecipe) -> Diagram:
     }
     ends = (
         "Q HQ", "C HC", "HQ QC", "HC QC", "HC EC", "HC O", "E EC", "QC P", "EC P",
-        "P L", "P gate", "L R", "O gate", "E gate", "gate next",
+        "P L", "P gate", "L R", "O gate", "E gate", "gate next", "HQ E",
     )  # fmt: skip
     arrows = [Arrow(start, end) for start, end in map(str.split, ends)]
-    loop = [Arrow("HQ", "E"), Arrow("next", "E", -0.3)]
-    return Diagram(boxes, [*arrows, *loop])
+    return Diagram(boxes, [*arrows, Arrow("next", "E", bend=-0.3)])
 
 
 STARTS = DATA / "attention-starts.csv"

@@ -23,8 +23,6 @@ from qasel.training.recipe import (
     usual_vectors,
 )
 
-PAPER = "question-relevancy"
-
 TASKS = {"QA": "semeval-cqa", "FNC": "fnc-1", "NLI": "multinli"}
 """Auxiliary task, as named in the tables → its data set."""
 AUXILIARY = {name: (name,) for name in TASKS} | {"ALL": tuple(TASKS)}
@@ -111,7 +109,7 @@ class RelevancyRecipe(Recipe):
     BiLSTM's size, its fixed word vectors and its `longest` text.
     """
 
-    paper: str = PAPER
+    paper: str = "question-relevancy"
     variant: Annotated[str, one_of(VARIANTS)]
     # The distances that the network sees.
     features: Annotated[

@@ -24,7 +24,7 @@ from qasel.text.encoders import Encoder
 from qasel.training import neural
 from qasel.training.batching import Batch
 from qasel.training.losses import Scheme, joint_loss
-from qasel.training.trainer import OnEpoch, TrainingData
+from qasel.training.trainer import TrainingData
 
 LORA_RANK = 8
 """Rank of the weight updates that LoRA learns; they are scaled by 2 (`lora_alpha / r`)."""
@@ -189,19 +189,12 @@ class CrossEncoderRanker(neural.NeuralRanker):
         """Return the pre-trained encoder with the variant's heads, which are untrained."""
         return CrossEncoder(vectors, self.encoder, self.recipe)
 
-    def fit(
-        self,
-        train_split: Split,
-        dev_split: Split,
-        folder: Path | None = None,
-        on_epoch: OnEpoch = None,
-    ) -> History:
-        """Train; with `head_start="probe"`, first the heads alone. See `trainer.train`."""
+    def first_stage(self, train_split: Split, dev_split: Split, folder: Path | None) -> None:
+        """With `head_start="probe"`, train the heads alone."""
         if self.recipe.head_start == "probe":
             alone = self.recipe.change(head_start="new", tune="heads")
             stage = type(self)(alone, self.vectors, self.device)
             self.probe = stage.as_stage(train_split, dev_split, folder)
-        return super().fit(train_split, dev_split, folder, on_epoch)
 
     def prepare(self, *splits: Split) -> None:
         """Build the network as it is before training."""

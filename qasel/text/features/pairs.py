@@ -1,8 +1,4 @@
-"""All features of all pairs of a split, computed in parallel and cached.
-
-They are similarities of two texts as bags, sets and sequences of words, each in [0, 1] (0 if a text
-has no words); Explicit Semantic Analysis; and the kernel of `trees`.
-"""
+"""All features of all pairs of a split (0 if a text has no words), in parallel and cached."""
 
 import math
 import os

@@ -106,13 +106,14 @@ def load_vectors(
     name = os.fspath(name)
     wanted = None if words is None else frozenset(words)
     paths = [(part, find_vectors(part, data_dir)) for part in parts_of(name)]
+    state = tuple((now.st_mtime_ns, now.st_size) for now in (path.stat() for _, path in paths))
     if len(paths) > 1:
-        found = _both(*paths) if wanted is None else _both(*paths).only(wanted)
+        both = _both(*paths, state)
+        found = both if wanted is None else both.only(wanted)
     elif wanted is None:
         found = _read(*paths[0], None)
     else:
-        now = paths[0][1].stat()
-        found = _cut(*paths[0], (now.st_mtime_ns, now.st_size), wanted)
+        found = _cut(*paths[0], state, wanted)
     if wanted and not found.rows:
         some = sorted(wanted)[len(wanted) // 2]
         raise QaselError(
@@ -122,13 +123,16 @@ def load_vectors(
     return found
 
 
+State = tuple[tuple[int, int], ...]  # when files were changed, and their sizes: keys of caches
+
+
 @functools.lru_cache(maxsize=1)
-def _both(first: tuple[str, Path], second: tuple[str, Path]) -> Vectors:
+def _both(first: tuple[str, Path], second: tuple[str, Path], state: State) -> Vectors:
     return joined(_read(*first, None), _read(*second, None))
 
 
 @functools.lru_cache(maxsize=1)
-def _cut(name: str, path: Path, state: tuple[int, int], words: frozenset[str]) -> Vectors:
+def _cut(name: str, path: Path, state: State, words: frozenset[str]) -> Vectors:
     """The vectors of `words`; cached until the file changes, for successive runs on a data set."""
     return _read(name, path, words)
 

@@ -41,6 +41,9 @@ def test_both_sets_are_loaded_by_name(tmp_path):
         np.savez(file, words=np.array(list(vectors.rows)), vectors=vectors.matrix)
     found = load_vectors(BOTH, tmp_path, ["w1", "w195", "unheard"])
     assert (found.name, list(found.rows), found.size) == (BOTH, ["w1", "w195"], 4)
+    np.savez(file, words=np.array([*small.rows, "unheard"]), vectors=large.matrix[:191])
+    changed = load_vectors(BOTH, tmp_path, ["w1", "w195", "unheard"])
+    assert list(changed.rows) == ["w1", "unheard"]
 
 
 def test_a_second_set_that_is_not_there_is_told(tmp_path, monkeypatch):

@@ -78,7 +78,7 @@ class PairCNN(NeuralRanker):
     def schedule(self) -> Schedule:
         """Early stopping on dev MAP."""
         r = self.recipe
-        return Schedule(epochs=r.cnn_epochs, patience=r.patience, batch=r.batch, seed=r.seed)
+        return Schedule(r.cnn_epochs, r.patience, r.batch, r.seed, keep=r.keep)
 
     def vectors_of(self, split: Split) -> list[np.ndarray]:
         """Question and passage vectors, float64 `[candidates, 2 · filters]` per question."""

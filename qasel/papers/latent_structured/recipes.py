@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Annotated, Self
+from typing import Annotated, ClassVar, Self
 
 import numpy as np
 from pydantic import Field, model_validator
@@ -25,6 +25,7 @@ from qasel.training.recipe import (
     usual_protocol,
     usual_vectors,
 )
+from qasel.training.trainer import Keep
 
 FOLDS = 5
 
@@ -74,6 +75,8 @@ class StructuredRecipe(Recipe):
     scale of its vectors, the SVM's C, ESA's documents, and how lists are cut.
     """
 
+    added: ClassVar = {"keep": "best"}
+
     paper: str = "latent-structured"
     variant: Annotated[str, one_of(VARIANTS)]
     # Values of C to choose from by dev MAP.
@@ -92,6 +95,7 @@ class StructuredRecipe(Recipe):
     batch: Count = 30  # CNN: questions
     patience: Count = 10  # epochs without a better dev MAP
     cnn_epochs: Count = 50
+    keep: Keep = "best"  # which weights the CNN ends with (`training.trainer.KEEP`)
 
     @model_validator(mode="after")
     def _seed_is_a_fold(self) -> Self:

@@ -79,7 +79,7 @@ class RelevancyRanker(neural.RecipeRanker):
             self.losses,
             data,
             lambda: evaluate(self.run_of(dev, dev_split), dev_split).map,
-            Schedule(r.epochs, r.patience, r.batch, r.seed),
+            Schedule(r.epochs, r.patience, r.batch, r.seed, keep=r.keep),
             Path(folder) if folder else None,
             on_epoch,
             " ".join((*read, r.hash)),

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, ClassVar, Self
 
 from pydantic import Field, model_validator
 
@@ -22,6 +22,7 @@ from qasel.training.recipe import (
     usual_protocol,
     usual_vectors,
 )
+from qasel.training.trainer import Keep
 
 TASKS = {"QA": "semeval-cqa", "FNC": "fnc-1", "NLI": "multinli"}
 """Auxiliary task, as named in the tables → its data set."""
@@ -109,6 +110,8 @@ class RelevancyRecipe(Recipe):
     BiLSTM's size, its fixed word vectors and its `longest` text.
     """
 
+    added: ClassVar = {"keep": "best"}
+
     paper: str = "question-relevancy"
     variant: Annotated[str, one_of(VARIANTS)]
     # The distances that the network sees.
@@ -128,6 +131,7 @@ class RelevancyRecipe(Recipe):
     batch: Count = 100  # pairs
     epochs: Count = 100
     patience: Count = 100  # epochs without a better dev MAP
+    keep: Keep = "best"  # which weights are tested (`training.trainer.KEEP`)
     lstm_layers: Natural = 0  # 0: no BiLSTM, the distances alone
     lstm_hidden: Natural = 0  # per direction
     longest: Natural = 0  # words of a text that the BiLSTM reads

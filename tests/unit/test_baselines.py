@@ -1,4 +1,3 @@
-import gzip
 import json
 import os
 import subprocess
@@ -192,20 +191,6 @@ def test_scores_do_not_depend_on_the_hash_seed():
     assert len(outputs) == 1
 
 
-def table(name, keep=lambda question: True):
-    """A WikiQA or TREC-QA table as a shuffled split."""
-    found = {}
-    with gzip.open(DATA / name, "rt", encoding="utf-8", newline="\n") as file:
-        header = next(file).rstrip("\r\n").split("\t")
-        for line in file:
-            row = dict(zip(header, line.rstrip("\r\n").split("\t"), strict=True))
-            found.setdefault(row["QuestionID"], (row["Question"], []))[1].append(
-                (row["Sentence"], int(row["Label"]))
-            )
-    questions = [question(qid, text, *answers) for qid, (text, answers) in found.items()]
-    return Split(name, tuple(questions)).where(keep).shuffled()
-
-
 def shaken(run, split, how, times=1):
     """Mean MAP with ties broken by chance ("random") or by the file ("file")."""
     generator = np.random.default_rng(0)
@@ -224,7 +209,7 @@ def shaken(run, split, how, times=1):
 @golden
 @pytest.mark.filterwarnings("ignore::qasel.evaluation.TieWarning")
 def test_trecqa_clean_test():
-    split = table("trecqa/clean-test.tsv.gz")
+    split = load_dataset("trecqa", "clean", DATA).test
     assert (len(split), split.pairs) == (68, 1442)
     words, constant = WordOverlap().rank(split), Constant().rank(split)
     against = 100 * evaluate(words, split).map
@@ -239,7 +224,7 @@ def test_trecqa_clean_test():
 
 @golden
 def test_wikiqa_test():
-    split = table("wikiqa/WikiQA-test.tsv.gz", lambda question: question.mixed)
+    split = load_dataset("wikiqa", "mixed", DATA).test
     assert (len(split), split.pairs) == (237, 2341)
     assert 100 * evaluate(FileOrder().rank(split), split).map == pytest.approx(63.31, abs=0.005)
     draws = [evaluate(RandomRanker(seed).rank(split), split) for seed in range(20)]

@@ -103,16 +103,22 @@ def score_matrix(cells: pd.DataFrame) -> HouseFigure:
         target_name(t).replace(" (", "\n(").replace("SemEval-", "SemEval\n") + f"\n{asked[t]}"
         for t in means
     ]
+    # Long names in two lines, without the account that an encoder lies under on the hub.
+    rows = [
+        name.replace("sentence-transformers/", "").replace(", ", ",\n" if len(name) > 24 else ", ")
+        for name in means.index
+    ]
     measure = NAMES[cells["measure"].iloc[0]]
     note = f"{measure} over seeds; below the data set's name, its test questions"
-    longest = max(len(line) for name in names for line in name.split("\n"))
-    width = 0.8 + 0.095 * max(map(len, means.index)) + max(1.0, 0.105 * longest) * len(names)
+    longest, across = (max(map(len, "\n".join(texts).split("\n"))) for texts in (rows, names))
+    width = 0.8 + 0.095 * longest + max(1.0, 0.105 * across) * len(names)
     figure = new_figure(min(WIDEST, max(width, 0.085 * len(note))), 1.5 + 0.33 * len(means))
     span = (means.max() - means.min()).replace(0.0, 1.0)
     axes = sns.heatmap(
         ((means - means.min()) / span).fillna(-0.15), vmin=-0.15, vmax=1.1, cmap="Blues",
         annot=means.map("{:.3f}".format, na_action="ignore").fillna("–"), fmt="",
-        annot_kws={"size": 10}, xticklabels=names, cbar=False, linewidths=1, ax=figure.subplots(),
+        annot_kws={"size": 10}, xticklabels=names, yticklabels=rows, cbar=False, linewidths=1,
+        ax=figure.subplots(),
     )  # fmt: skip
     axes.xaxis.tick_top()
     axes.tick_params(length=0)

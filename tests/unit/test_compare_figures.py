@@ -1,4 +1,5 @@
 import dataclasses
+import itertools
 
 import numpy as np
 import pandas as pd
@@ -37,6 +38,18 @@ def test_the_grid_shows_numbers_and_dashes():
     assert np.asarray(cells.get_array()).reshape(2, 2).tolist()[0] == [1.0, 0.0]
     runs = [entry("a system", f"data {i}/raw", {"map": {"q": 0.1}}) for i in range(20)]
     assert compare.score_matrix(matrix_of(runs)).get_figwidth() == WIDEST
+
+
+def test_seven_headings_stand_beside_each_other_whatever_the_names_of_the_systems():
+    name = "cross-encoder (list), sentence-transformers/all-mpnet-base-v2"
+    cut = [*(f"wikiqa/{p}" for p in ("answered", "mixed", "all")), "trecqa/clean", "trecqa/raw"]
+    cut += ["semeval-cqa/a-2016", "semeval-cqa/b-2016"]
+    figure = compare.score_matrix(matrix_of([entry(name, t, {"map": {"q": 0.1}}) for t in cut]))
+    figure.draw_without_rendering()
+    (axes,) = figure.axes
+    assert axes.get_yticklabels()[0].get_text() == "cross-encoder (list),\nall-mpnet-base-v2"
+    boxes = [label.get_window_extent() for label in axes.get_xticklabels()]
+    assert all(left.x1 < right.x0 for left, right in itertools.pairwise(boxes))
 
 
 def family(**pairs):

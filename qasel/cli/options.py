@@ -23,4 +23,6 @@ Settings = Annotated[
 ]
 Device = Annotated[str, typer.Option(help="auto, cpu or cuda.")]
 Out = Annotated[Path, typer.Option(help="Folder for models and runs.")]
-Format = Annotated[Literal["md", "csv", "latex"], typer.Option("--format", help="Format of the table.")]
+Format = Annotated[
+    Literal["md", "csv", "latex"], typer.Option("--format", help="Format of the table.")
+]

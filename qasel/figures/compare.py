@@ -49,12 +49,14 @@ ENCODERS = {"MiniLM": "all-MiniLM-L6-v2", "MPNet": "sentence-transformers/all-mp
 """Encoder as named in figures → name of its model."""
 SHADES = {"MiniLM": BLUE, "MPNet": VERMILLION}
 _COSINE, _CROSS = "sentence encoder (cosine)", "cross-encoder (list)"
+_EVIDENCE = "cross-encoder (evidence)"
 _LARGER = {"encoder": ENCODERS["MPNet"]}
 TUNED: Mapping[tuple[str, str], tuple[str, dict[str, Any]]] = {
     ("MiniLM", NOTHING): (_COSINE, {}),
     ("MiniLM", "the head alone"): (_CROSS, {"tune": "heads", "learning_rate": 1e-3}),
     ("MiniLM", "the head and LoRA"): (_CROSS, {"tune": "lora", "learning_rate": 3e-4}),
     ("MiniLM", "all weights"): (_CROSS, {}),
+    ("MiniLM", "all weights and evidence"): (_EVIDENCE, {}),
     ("MPNet", NOTHING): (_COSINE, _LARGER),
     ("MPNet", "all weights"): (_CROSS, _LARGER),
 }

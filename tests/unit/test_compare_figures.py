@@ -74,7 +74,7 @@ def test_tuning_shows_the_ways_that_have_a_run_and_a_cost(tmp_path, monkeypatch)
         recipe = room.recipe(variant, "wikiqa").change(**changed)
         rows.append(ledger_row(recipe, {"map": 0.7}, {"map": 0.7}, {"q": 0.7}))
     (axes,) = compare.tuning(runs_of(rows)).axes
-    assert [text.get_text() for text in axes.texts] == ["1", "2", "3", "4", "5"]
+    assert [text.get_text() for text in axes.texts] == ["1", "2", "3", "4", "5", "6"]
     told = [handle.get_label() for handle in axes.get_legend_handles_labels()[0]]
     ways = [f"{number}  {': '.join(way)}" for number, way in enumerate(compare.TUNED, 1)]
     assert [text.split("\n")[0] for text in told] == ways[:-1]

@@ -117,20 +117,24 @@ def printed() -> set[str]:
     return {f"{value:.3f}" for name in PAPERS for value in published(ROOMS[name])["value"]}
 
 
+def page(folder: Path) -> str:
+    """Return the text of the page; raises `QaselError` like `section`."""
+    known = printed()
+    parts = [section(path, known) for path in sorted(folder.glob("0*.ipynb"))]
+    title = "# What the notebooks claim, and the numbers that bear it"
+    made = "Made by `python tools/claims.py` from the notebooks as they are saved."
+    return "\n\n".join([title, made, *parts]) + "\n"
+
+
 def main() -> int:
     """Run the command and return its exit status."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("folder", nargs="?", type=Path, default=NOTEBOOKS, help="of the notebooks")
     try:
-        paths = sorted(parser.parse_args().folder.glob("0*.ipynb"))
-        parts = [section(path, printed()) for path in paths]
+        write_whole(PAGE, page(parser.parse_args().folder))
     except QaselError as error:
         print(error, file=sys.stderr)
         return 2
-    title = "# What the notebooks claim, and the numbers that bear it"
-    made = "Made by `python tools/claims.py` from the notebooks as they are saved."
-    write_whole(PAGE, "\n\n".join([title, made, *parts]) + "\n")
-    print(f"{PAGE.name}: {len(parts)} notebooks")
     return 0
 
 

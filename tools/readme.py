@@ -175,7 +175,7 @@ def reproduction(runs: pd.DataFrame) -> str:
         "paper's number, or within that interval where it is wider and is of three seeds or more. "
         f"↑ is *above* that range, ↓ *below* it, – is *not run*. {OTHER_SCOPE} means that our data "
         "differ from the paper's; the paper's own page tells how. *Time* is the mean of a training "
-        "run.",
+        "run, of an agent without that of its pre-ranker.",
     ]
     parts += [f"## {ROOMS[name].title}\n\n{commands(ROOMS[name], runs)}" for name in PAPERS]
     return "\n\n".join(parts)

@@ -162,8 +162,8 @@ def notes_of(cells: pd.DataFrame) -> list[str]:
     notes = [READING]
     where = cells["device"].iloc[0] or "one machine"
     notes.append(
-        f"Cost: means over runs on one device, {where}, without what an earlier run had left to "
-        "build on (features, a first stage); – where it was not measured there."
+        f"Cost: means over runs on one device, {where}, without the first stage of an agent "
+        "and without features that an earlier run had left; – where it was not measured there."
     )
     if wider := sorted(set(cells["under"]) - {""}):
         notes.append(

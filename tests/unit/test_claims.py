@@ -94,3 +94,7 @@ def test_typed_scores_that_no_paper_prints_are_seen():
 def test_no_score_of_ours_is_typed(name):
     saved = nbformat.read(NOTEBOOKS / f"{name}.ipynb", as_version=4)
     assert not list(tool.typed(saved, tool.printed()))
+
+
+def test_the_page_of_the_notebooks_claims_is_of_the_notebooks_as_saved():
+    assert tool.PAGE.read_text("utf-8") == tool.page(NOTEBOOKS)

@@ -122,6 +122,12 @@ def test_typed_text_is_escaped_and_may_have_unknown_words(explorer):
     assert "zyzzyva" in explorer.picture.value
 
 
+def test_long_texts_are_cut_in_the_picture(attention):
+    write_own(attention, "tower " * 31, "+" + "built " * 61)
+    told = "the first 30 of 31 question words, the first 60 of 61 answer words"
+    assert attention.picture.value.count(told) == 2
+
+
 def test_typed_text_without_a_right_answer_has_no_precision(integration):
     write_own(integration, "who", "one\ntwo")
     assert "average precision" in integration.picture.value

@@ -12,8 +12,8 @@ from qasel.papers.hierarchical_ranking.ranker import HierarchicalRanker
 from qasel.widgets.base import MARKS, CandidateExplorer, escape, shade, table
 from qasel.widgets.ranking import scores_of
 
-LONGEST = 60
-"""Maximum number of words shown of an answer; longer ones are cut."""
+ASKED, LONGEST = 30, 60
+"""Maximum numbers of words shown of a question and of an answer; longer ones are cut."""
 PRECISION = "average precision"
 """The last row of `IntegrationExplorer.places`."""
 
@@ -48,9 +48,11 @@ class AttentionExplorer(CandidateExplorer):
 
 def _weights(weights: pd.DataFrame, title: str) -> str:
     """Return a heat map of weights, the question's words down and the answer's words across."""
-    if len(weights.columns) > LONGEST:
-        title += f" (the first {LONGEST} of {len(weights.columns)} answer words)"
-    shown = weights.iloc[:, :LONGEST].rename_axis(index="question", columns="answer")
+    limits = zip(("question", "answer"), weights.shape, (ASKED, LONGEST), strict=True)
+    cut = [f"the first {most} of {n} {side} words" for side, n, most in limits if n > most]
+    if cut:
+        title += f" ({', '.join(cut)})"
+    shown = weights.iloc[:ASKED, :LONGEST].rename_axis(index="question", columns="answer")
     return embedded(heatmaps({title: shown}), title)
 
 

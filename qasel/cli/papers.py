@@ -106,10 +106,13 @@ def sweep(
     from qasel.results.measure import held
     from qasel.results.runs import described, read_runs
     from qasel.results.tables import by_settings
+    from qasel.training.devices import DEVICES
     from qasel.training.recipe import assigned, settings
 
     if grid and any((paper, variant, dataset, seeds, over, set_)):
         raise QaselError(f"{grid} names the grid; leave --paper, --variant … --set out")
+    if device not in DEVICES:
+        raise QaselError(f"unknown device {device!r}; known: {', '.join(DEVICES)}")
     if workers and scheduler:
         raise QaselError("--workers are of this machine; --scheduler has its own: choose one")
     if grid:

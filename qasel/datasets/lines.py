@@ -54,7 +54,10 @@ def read_text(path: FilePath) -> str:
 def read_lines(path: FilePath, *, blank: bool = False) -> Iterator[tuple[int, str]]:
     """Yield each line's number (from 1) and text, without CR and LF; blank ones if `blank`."""
     # Not `splitlines`: it also splits at U+2028 and the like, which a sentence may contain.
-    for number, line in enumerate(read_text(path).split("\n"), start=1):
+    text = read_text(path)
+    if "\r" in text and "\n" not in text:
+        raise QaselError(f"{path}: lines end in CR alone; save the file with LF, or with CR LF")
+    for number, line in enumerate(text.split("\n"), start=1):
         if blank or line.strip():
             yield number, line.removesuffix("\r")
 

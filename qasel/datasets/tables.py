@@ -214,7 +214,7 @@ class _Line(BaseModel):
             yield Row(number, self.question, self.candidate, self.label, self.qid, self.cid)
             return
         # Each such line is a question of its own, even if two have the same text.
-        qid = self.qid if self.id is None else self.id
+        qid = self.id if self.qid is None else self.qid
         if not self.candidates:
             yield Row(number, self.question, None, None, qid, block=number)
         for one in self.candidates:

@@ -373,7 +373,8 @@ def _numeric(frame: pd.DataFrame) -> list[bool]:
 _ESCAPES = str.maketrans(
     {
         "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "–": "--",
-        "→": r"$\rightarrow$", "±": r"$\pm$", **{sign: f"${sign}$" for sign in "<>|"},
+        "→": r"$\rightarrow$", "±": r"$\pm$", "Ψ": r"$\Psi$",
+        **{sign: f"${sign}$" for sign in "<>|"},
         **{sign: "\\" + sign for sign in "&%$#_{}"},
     }
 )  # fmt: skip

@@ -244,7 +244,7 @@ def _read_text(name: str, where: str, file: IO[bytes], keep: frozenset[str] | No
     size = 0
     for number, raw in enumerate(file, start=1):
         try:
-            fields = raw.decode("utf-8").rstrip().split(" ")
+            fields = raw.decode("utf-8-sig" if number == 1 else "utf-8").rstrip().split(" ")
         except UnicodeDecodeError:
             raise QaselError(f"{where}, line {number}: not UTF-8; convert the file to it") from None
         # word2vec and fastText files begin with the numbers of words and dimensions.
@@ -255,7 +255,7 @@ def _read_text(name: str, where: str, file: IO[bytes], keep: frozenset[str] | No
         known, size = size, size or len(fields) - 1
         word = " ".join(fields[:-size])
         wanted = keep is None or word in keep
-        if known and not wanted:
+        if known and word and not wanted:
             continue
         try:
             with np.errstate(over="ignore"):  # reported below, as not finite

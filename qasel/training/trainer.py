@@ -107,7 +107,11 @@ def train(
                 told = f"the loss of epoch {len(epochs) + 1} is {row['loss']}"
                 raise QaselError(f"training diverged: {told}; try a smaller {rate_name}")
             network.eval()
-            row["dev_map"] = dev_map()
+            try:
+                row["dev_map"] = dev_map()
+            except QaselError as error:  # the last steps left weights that are not numbers
+                told = f"after epoch {len(epochs) + 1}, {error}"
+                raise QaselError(f"training diverged: {told}; try a smaller {rate_name}") from error
             row["seconds"] = time.perf_counter() - started
             state.add(row)
             shown = {"loss": f"{row['loss']:.4f}", "dev_map": f"{row['dev_map']:.4f}"}

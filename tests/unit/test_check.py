@@ -15,9 +15,13 @@ from qasel.results.tables import POINT
 from qasel.training.recipe import settings
 
 
-@pytest.mark.parametrize("name", PAPERS)
-def test_each_command_resolves_to_the_recipe_of_its_row(name, monkeypatch):
+@pytest.fixture(autouse=True)
+def _own_ledger(monkeypatch):
     monkeypatch.delenv("QASEL_RESULTS", raising=False)
+
+
+@pytest.mark.parametrize("name", PAPERS)
+def test_each_command_resolves_to_the_recipe_of_its_row(name):
     room = ROOMS[name]
     for lines in recorded(room).values():
         for _, line in lines.iterrows():

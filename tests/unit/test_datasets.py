@@ -273,6 +273,7 @@ BAD_TABLES = {
     "header only": ("question\tcandidate\n", "no questions"),
     "empty": ("", "the file is empty"),
     "blank": ("\n \n", "the file is empty"),
+    "old line ends": ("question\tcandidate\rq\ta\r", "lines end in CR alone"),
     "not UTF-8": (b"question\tcandidate\nq\t\xe9t\xe9\n", r"t\.tsv:2: not UTF-8"),
     "UTF-16": ("question\tcandidate\nq\ta\n".encode("utf-16"), r"t\.tsv:1: not UTF-8"),
     "cut gzip": (gzip.compress(TABLE.encode())[:-12], r"t\.tsv: broken gzip"),
@@ -317,6 +318,10 @@ BAD_JSON = {
         r"t\.jsonl:1: Invalid JSON: .* hex escape",
     ),
     "an id twice": ('{"id": 1, "question": "q", "candidates": ["a"]}\n' * 2, "'1' occurs twice"),
+    "a qid twice": (
+        "".join(f'{{"qid": "Q", "id": {i}, "question": "q", "candidates": ["a"]}}\n' for i in "12"),
+        "'Q' occurs twice",
+    ),
     "ids and none": (
         '{"qid": 1, "question": "q", "candidate": "a"}\n{"question": "q", "candidate": "a"}',
         r"t\.jsonl:2: some questions have an id",

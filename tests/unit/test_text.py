@@ -126,11 +126,12 @@ def test_npz_form_with_shared_rows(forms):
         ("", "empty"),
     ],
 )
-def test_malformed_text(forms, text, message):
+@pytest.mark.parametrize("words", [None, {"the", "cat"}])
+def test_malformed_text(forms, text, message, words):
     home, folder = forms
     (folder / "glove.6B.50d.txt").write_text(text)
     with pytest.raises(QaselError, match=message):
-        load_vectors("glove.6B.50d", home)
+        load_vectors("glove.6B.50d", home, words=words)
 
 
 def test_text_that_is_not_utf_8(tmp_path):

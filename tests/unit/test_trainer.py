@@ -138,6 +138,10 @@ def test_a_loss_that_is_not_finite_is_told(data, vectors):
     told = "training diverged: the loss of epoch 1 is .*; try a smaller learning_rate$"
     with pytest.raises(QaselError, match=told):
         make(vectors, learning_rate=1e30).fit(data.train, data.dev)
+    # In an epoch of one step, the loss is still finite, but no longer the scores.
+    told = "training diverged: after epoch 1, .* is not a finite number; try a smaller"
+    with pytest.raises(QaselError, match=told):
+        make(vectors, learning_rate=1e30, batch=1000).fit(data.train, data.dev)
 
 
 def test_any_seed_will_do(data, vectors):

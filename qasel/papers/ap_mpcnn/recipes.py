@@ -48,12 +48,12 @@ VARIANTS = (MAIN, *ALONE, *SETTINGS)
 class APMPCNNRecipe(Recipe):
     """Settings of a run of paper 5 (section 4.2).
 
-    Not in the paper, so chosen by us: what a batch of 32 counts. We take candidates, as the code of
-    Rao et al. (2016) does, of which four are relevant in TREC-QA's training split; a pairwise `batch`
-    counts those (in whole lists). Also chosen: cross entropy as the loss of the latter, "nearest" by
+    Not in the paper, so chosen by us: a batch of 32 counts candidates, as in the code of Rao et al.
+    (2016). In TREC-QA's training split four of them are relevant, and a pairwise `batch` counts
+    these (in whole lists). Also chosen: cross entropy if ranking is not pairwise, "nearest" by
     score (with dropout on, as in the loss), |x − y| as a sum (docs/notes/ap-mpcnn.md), and dropout
-    after the hidden layer. Unlike in equation 24, the loss is a mean over triplets, not a sum, and
-    the gradient of the penalty is λw, not 2λw.
+    after the hidden layer. Unlike in equation 24, the loss is a mean over triplets, not a sum, and the
+    gradient of the penalty is λw, not 2λw.
     """
 
     added: ClassVar = {"hinge": "sigmoid", "keep": "best"}

@@ -52,8 +52,8 @@ class APMPCNNRecipe(Recipe):
     (2016). In TREC-QA's training split four of them are relevant, and a pairwise `batch` counts
     these (in whole lists). Also chosen: cross entropy if ranking is not pairwise, "nearest" by
     score (with dropout on, as in the loss), |x − y| as a sum (docs/notes/ap-mpcnn.md), and dropout
-    after the hidden layer. Unlike in equation 24, the loss is a mean over triplets, not a sum, and the
-    gradient of the penalty is λw, not 2λw.
+    after the hidden layer. Unlike in equation 24, the loss is a mean over triplets, not a sum, and
+    the gradient of the penalty is λw, not 2λw.
     """
 
     added: ClassVar = {"hinge": "sigmoid", "keep": "best"}

@@ -1,4 +1,5 @@
 import importlib.util
+from types import SimpleNamespace
 
 import nbformat
 import pytest
@@ -8,7 +9,17 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_outp
 from qasel.errors import QaselError
 from qasel.locations import NOTEBOOKS, ROOT
 from qasel.papers import PAPERS, ROOMS
-from qasel.results.claims import HELD, claims, report, stated
+from qasel.results.claims import (
+    AGAINST,
+    HELD,
+    LEANS,
+    LEANS_AGAINST,
+    SAME,
+    claims,
+    report,
+    stated,
+    verdict,
+)
 from qasel.results.tables import NOT_RUN
 
 _SPEC = importlib.util.spec_from_file_location("tool", ROOT / "tools" / "claims.py")
@@ -48,6 +59,21 @@ def test_a_system_without_word_vectors_is_compared_with_one_that_has_some():
     ]
     found = claims(ROOMS[paper], runs_of(rows)).set_index(["systems", "data"])["verdict"]
     assert found["MTL-MLP (QA) over STL-MLP", "SemEval-2016 B"] == NOT_RUN
+
+
+@pytest.mark.parametrize(
+    ("paper", "ours", "clear", "expected"),
+    [
+        (-0.02, -0.03, True, HELD),  # the paper itself has the second ahead
+        (-0.02, 0.03, True, AGAINST),
+        (None, 0.03, False, LEANS),
+        (0.02, -0.03, False, LEANS_AGAINST),
+        (0.02, 0.0004, True, SAME),
+    ],
+)
+def test_a_verdict_goes_by_the_sign_of_the_papers_difference(paper, ours, clear, expected):
+    found = SimpleNamespace(estimate=SimpleNamespace(difference=ours), clear=clear)
+    assert verdict(found, paper) == expected
 
 
 def test_a_table_ends_with_the_claims_and_both_counts():

@@ -13,7 +13,7 @@ from qasel.errors import QaselError
 from qasel.papers import ap_mpcnn
 from qasel.papers.ap_mpcnn import MAIN, VARIANTS, recipe
 from qasel.papers.ap_mpcnn.negatives import CountedLists
-from qasel.papers.ap_mpcnn.recipes import ALONE, PARTS, SETTINGS
+from qasel.papers.ap_mpcnn.recipes import ALONE, PARTS, RELEVANT, SETTINGS
 from qasel.text import Vectors, Vocabulary, tokenize
 from qasel.training.batching import EncodedSplit
 
@@ -62,7 +62,7 @@ def test_every_row_has_a_recipe_that_differs_as_its_name_says():
         else:
             assert {k: found[k] for k in changed} == SETTINGS[variant]
             (value,) = SETTINGS[variant].values()
-            assert variant.endswith(str(value * 8 if variant.startswith("batch") else value))
+            assert variant.endswith(str(value * RELEVANT if variant.startswith("batch") else value))
     assert len({recipe(variant, "trecqa").hash for variant in VARIANTS}) == len(VARIANTS)
     assert recipe("window 2", "sample", scale="quick").widths == 2
 

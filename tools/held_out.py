@@ -236,7 +236,10 @@ def main() -> None:
     # All settings of a fold before the next fold, so that a stopped comparison is still paired.
     rows = []
     for fold, setting, seed, variant in product(
-        range(options.folds), options.settings or [""], parse_seeds(options.seeds), options.variants
+        range(options.folds),
+        options.settings or [""],
+        parse_seeds([options.seeds]),
+        options.variants,
     ):
         chosen = recipe_of(options.paper, variant, options.dataset, setting, seed)
         row = found(known(PATH), chosen, fold, options.folds)

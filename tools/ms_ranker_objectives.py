@@ -129,7 +129,7 @@ def main() -> None:
     for objective in options.objectives:
         for rate in options.rates.split(","):
             lines = []
-            for seed in parse_seeds(options.seeds):
+            for seed in parse_seeds([options.seeds]):
                 settings = {"ce_weight": 0.0, "credit": "rest", "list_by": "random"}
                 settings |= {"attention": "dot", "word_dropout": 0.2, "calibrate": False}
                 settings |= {"pre_loss": "ce", "pre_epochs": 5, "pre_decay": 0.99}

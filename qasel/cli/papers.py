@@ -1,6 +1,6 @@
 """`qasel run | sweep | check | table | compare | figures | notebooks`: runs, results and pages."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -27,7 +27,7 @@ def run(
     dataset: Annotated[
         str, typer.Option(help="A data set, or a folder: see `qasel data list`.")
     ] = "sample",
-    seeds: Seeds = "0",
+    seeds: Seeds = None,
     device: Device = "auto",
     set_: Settings = None,
     out: Out = RUNS,
@@ -50,7 +50,7 @@ def run(
     place, room = resolve_device(device), ROOMS[paper]
     asked = [room.configured(v, dataset, settings(set_ or ())) for v in room.rows(variant or ())]
     rows = []
-    for recipe in [chosen.change(seed=n) for chosen in asked for n in parse_seeds(seeds)]:
+    for recipe in [chosen.change(seed=n) for chosen in asked for n in parse_seeds(seeds or ["0"])]:
         before = on_record([recipe])
         rows.append(measure(recipe, room.ranker, place, out, data_dir))
         tqdm.write(outcome(room, rows[-1], out))
@@ -74,7 +74,7 @@ def sweep(
     dataset: Annotated[
         list[str] | None, typer.Option(help="A data set; may be repeated. Default: sample.")
     ] = None,
-    seeds: Seeds = "",
+    seeds: Seeds = None,
     over: Annotated[
         list[str] | None,
         typer.Option(help="key=value: one of the values of a setting; repeat it for the others."),
@@ -121,7 +121,7 @@ def sweep(
         values: dict[str, list[Any]] = {}
         for key, value in map(assigned, over or ()):
             values.setdefault(key, []).append(value)
-        asked = variant or (), dataset or ("sample",), parse_seeds(seeds or "0")
+        asked = variant or (), dataset or ("sample",), parse_seeds(seeds or ["0"])
         recipes = sweep.Grid(paper, *asked, settings(set_ or ()), values).recipes(ROOMS)
     else:
         raise QaselError("name a YAML file of grids, or at least one --paper")
@@ -169,8 +169,9 @@ def outcome(room: "Room", row: "Row", out: Path) -> str:
     return "  ".join(filter(None, parts))
 
 
-def parse_seeds(text: str) -> list[int]:
-    """`0,1,2` → [0, 1, 2]; raises `QaselError` for anything else."""
+def parse_seeds(texts: Sequence[str]) -> list[int]:
+    """`0,1,2` → [0, 1, 2], the texts one after the other; raises `QaselError` for anything else."""
+    text = ",".join(texts)
     try:
         seeds = [int(part) for part in text.split(",")]
     except ValueError:
@@ -194,7 +195,8 @@ def check(
     """Run a row on record again and compare: same, within tolerance, or off (status 1).
 
     The tolerance comes from the spread over seeds on record, or is one point for fewer than three
-    seeds. The ledger stays as it is. A killed check goes on.
+    seeds. The ledger stays as it is. A killed check goes on; a
+    finished one is kept until the next.
     """
     from qasel.datasets.load import full_name
     from qasel.papers import ROOMS
@@ -204,8 +206,6 @@ def check(
 
     dataset, place = full_name(dataset), resolve_device(device)
     new, scores = again.check(ROOMS[paper], row, dataset, seed, place, out, data_dir)
-    # Kept, it would be read instead of run by the next check.
-    (out / new.slug / f"{new.slug}.json").unlink(missing_ok=True)
     worst = max(scores["verdict"], key=again.VERDICTS.index)
     typer.echo(markdown_table(scores.map(lambda x: f"{x:.4f}" if isinstance(x, float) else x)))
     data = f"{dataset} ({new.recipe['protocol']})"

@@ -1,5 +1,6 @@
 """Rerun a row on record, and say how far off the new scores are."""
 
+import shutil
 from pathlib import Path
 
 import pandas as pd
@@ -31,6 +32,8 @@ def recorded(room: Room, runs: pd.DataFrame | None = None) -> dict[tuple[str, st
     for (variant, dataset), lines in runs.groupby(["variant", "dataset"], sort=False):
         scale = "paper" if (lines["counts"] == TABLE).any() else "quick"
         lines = lines[lines["scale"] == scale]
+        # Data of one's own may be on record under several protocols: one is compared with itself.
+        lines = lines[lines["protocol"] == lines["protocol"].iloc[0]]
         lines = lines[lines["vectors"] == pick(lines, [variant])]
         found[variant, dataset] = lines.sort_values("seed", kind="stable")
     return found
@@ -84,9 +87,10 @@ def check(
 ) -> tuple[Row, pd.DataFrame]:
     """Rerun a row on record without touching the ledger; `seed` None takes its first seed.
 
-    Returns the new row, and a table of `COLUMNS`, one line per split and measure. The model and its
-    runs are written to `out`. Raises `QaselError` for a row, data set or seed without a run on
-    record, and if `out` has a finished run of the recipe.
+    Returns the new row, and a table of `COLUMNS`, one line per split and measure. The models and
+    their runs are written to a folder of their own in `out`, where a killed check goes on, while a
+    finished one makes room for the next. Raises `QaselError` for a row, data set or seed without a
+    run on record.
     """
     known = recorded(room)
     if (variant, dataset) not in known:
@@ -102,11 +106,9 @@ def check(
         raise QaselError(f"{variant!r} on {dataset} has no run of seed {seed}; on record: {seeds}")
     recipe = recipe_of(room, chosen.iloc[0])
     (old,) = on_record([recipe])
-    if (out / recipe.slug / f"{recipe.slug}.json").exists():
-        raise QaselError(
-            f"{out / recipe.slug} holds a finished run, which would be read instead of run; give "
-            "another folder: --out DIR"
-        )
-    new = measure(recipe, room.ranker, device, out, data_dir, ledger=False)
+    place = out / f"check-{recipe.slug}"
+    if (place / recipe.slug / f"{recipe.slug}.json").exists():
+        shutil.rmtree(place)  # its first stages, too, would be read instead of run
+    new = measure(recipe, room.ranker, device, place, data_dir, ledger=False)
     names = list(dict.fromkeys(name for scores in old.scores.values() for name in scores))
     return new, judged(old, new, tolerances(lines, names))

@@ -14,6 +14,9 @@ from qasel.results.ledger import place_of
 from qasel.results.tables import POINT
 from qasel.training.recipe import settings
 
+FLAT = lambda self, split: [np.zeros(len(question.candidates)) for question in split]  # noqa: E731
+"""Scores that rank nothing."""
+
 
 @pytest.fixture(autouse=True)
 def _own_ledger(monkeypatch):
@@ -43,6 +46,16 @@ def test_the_spread_over_seeds_is_the_tolerance():
     assert allowed.loc["test", "map"] == pytest.approx(4.3027 * 0.02 * (4 / 3) ** 0.5, rel=1e-4)
     few = tolerances(lines[lines["seed"] < 2], ["map"])
     assert few.loc["test", "map"] == POINT
+    # Folds differ in their questions, so their spread is not that of seeds.
+    asked = [{"map": {f"{seed}-{n}": 0.7 for n in range(3)}} for seed in lines["seed"]]
+    assert tolerances(lines.assign(values=asked), ["map"]).loc["test", "map"] == POINT
+
+
+def test_a_run_is_compared_with_those_under_its_protocol():
+    runs = runs_of([row(seed=0), row(seed=1)])
+    runs["protocol"] = runs["seed"].map({0: "all", 1: "answered"})
+    (lines,) = recorded(ROOM, runs).values()
+    assert set(lines["seed"]) == {0}
 
 
 def test_a_run_is_the_same_within_tolerance_or_off():
@@ -58,26 +71,32 @@ def test_a_run_is_the_same_within_tolerance_or_off():
 def test_a_row_of_the_sample_comes_out_the_same(tmp_path, capsys):
     out = str(tmp_path)
     words = ["check", "yardsticks", "BM25", "--device", "cpu", "--out", out]
-    for _ in range(2):  # the second one runs it again, too
-        assert main(words) == 0
-        assert capsys.readouterr().out.endswith("BM25, sample (answered), seed 0: same\n")
+    assert main(words) == 0
+    assert capsys.readouterr().out.endswith("BM25, sample (answered), seed 0: same\n")
+    (place,) = tmp_path.iterdir()
+    (place / "a first stage").mkdir()
+    assert main(words) == 0
+    assert capsys.readouterr().out.endswith("BM25, sample (answered), seed 0: same\n")
+    assert not (place / "a first stage").exists()  # nothing of a finished check is left to build on
 
 
 def test_a_finished_run_is_neither_read_nor_removed(tmp_path, capsys, monkeypatch):
-    monkeypatch.setenv("QASEL_RESULTS", str(tmp_path / "ledger"))
-    out = str(tmp_path)
-    assert main(["run", "yardsticks", "--variant", "BM25", "--device", "cpu", "--out", out]) == 0
-    before = sorted(tmp_path.rglob("*.json"))
-    assert main(["check", "yardsticks", "BM25", "--device", "cpu", "--out", out]) == 2
-    assert "holds a finished run" in capsys.readouterr().err
-    assert sorted(tmp_path.rglob("*.json")) == before
+    from qasel.rankers import BM25
+
+    words = ["yardsticks", "--variant", "BM25", "--device", "cpu", "--out", str(tmp_path)]
+    with monkeypatch.context() as patch:
+        patch.setenv("QASEL_RESULTS", str(tmp_path / "ledger"))
+        assert main(["run", *words]) == 0
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*.json")}
+    monkeypatch.setattr(BM25, "scores", FLAT)
+    assert main(["check", "yardsticks", "BM25", *words[3:]]) == 1
+    assert before.items() <= {path: path.read_bytes() for path in tmp_path.rglob("*.json")}.items()
 
 
 def test_a_worse_row_is_off(tmp_path, capsys, monkeypatch):
     from qasel.rankers import BM25
 
-    flat = lambda self, split: [np.zeros(len(question.candidates)) for question in split]  # noqa: E731
-    monkeypatch.setattr(BM25, "scores", flat)
+    monkeypatch.setattr(BM25, "scores", FLAT)
     assert main(["check", "yardsticks", "BM25", "--device", "cpu", "--out", str(tmp_path)]) == 1
     assert "BM25, sample (answered), seed 0: off" in capsys.readouterr().out
 

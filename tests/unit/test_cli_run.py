@@ -48,7 +48,7 @@ def one_error_line(capsys, *words):
 
 
 def test_run_rank_and_evaluate_go_together(tmp_path, capsys):
-    assert run(tmp_path / "runs", "--seeds", "0,1") == 0
+    assert run(tmp_path / "runs", "--seeds", "0", "--seeds", "1,0") == 0
     first, second, *table = capsys.readouterr().out.strip().splitlines()
     assert "seed 0" in first
     assert "seed 1" in second

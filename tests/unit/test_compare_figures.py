@@ -73,6 +73,9 @@ def test_tuning_shows_the_ways_that_have_a_run_and_a_cost(tmp_path, monkeypatch)
         assert (compare.tuning(runs_of(rows)) is None) == (len(rows) < 2)
         recipe = room.recipe(variant, "wikiqa").change(**changed)
         rows.append(ledger_row(recipe, {"map": 0.7}, {"map": 0.7}, {"q": 0.7}))
+    for row in list(rows):  # not shown, as each was run in float32, too
+        recipe, scores = row.recipe | {"precision": "bfloat16"}, {"test": {"map": 0.2}}
+        rows.append(dataclasses.replace(row, recipe=recipe, scores=scores))
     (axes,) = compare.tuning(runs_of(rows)).axes
     assert [text.get_text() for text in axes.texts] == ["1", "2", "3", "4", "5", "6"]
     told = [handle.get_label() for handle in axes.get_legend_handles_labels()[0]]

@@ -225,6 +225,7 @@ PRP\tVBZ
 </positive>
 <negative>
 
+DT	NN
 </negative>
 <negative>
 </negative>

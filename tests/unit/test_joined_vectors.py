@@ -11,11 +11,11 @@ BOTH = "glove.6B.50d+explosion-md.300d"
 
 
 def two_sets():
-    """A set, and a larger one whose vectors are the same ones turned, at twice the length."""
+    """A set of length 3, and a larger one whose vectors are the same ones, turned and doubled."""
     draw = np.random.default_rng(0)
     words = [f"w{i}" for i in range(200)]
     first = draw.normal(size=(200, 4)).astype(np.float32)
-    first /= np.linalg.norm(first, axis=1, keepdims=True)
+    first *= 3 / np.linalg.norm(first, axis=1, keepdims=True)
     turn, _ = np.linalg.qr(draw.normal(size=(4, 4)))
     rows = {word: i for i, word in enumerate(words)}
     small = Vectors("a", {word: rows[word] for word in words[:190]}, first[:190])
@@ -28,7 +28,7 @@ def test_words_that_only_the_second_has_get_vectors_in_the_space_of_the_first():
     assert both.name == "a+b"
     assert np.array_equal(both.of(["w3"]), small.of(["w3"]))
     new = both.of([f"w{i}" for i in range(190, 200)])
-    assert (new * first[190:]).sum(1) == pytest.approx(np.ones(10), abs=0.02)
+    assert (new * first[190:]).sum(1) == pytest.approx(np.full(10, 9), rel=0.02)
     nothing_new = joined(large, small)
     assert (nothing_new.name, list(nothing_new.rows)) == ("b+a", list(large.rows))
 

@@ -56,6 +56,15 @@ def test_with_one_seed_it_agrees_with_students_paired_test(questions):
     assert (found.seeds, found.questions) == (1, questions)
 
 
+def test_the_interval_leaves_zero_out_where_p_is_below_a_twentieth():
+    generator, sides = np.random.default_rng(0), set()
+    for _ in range(200):  # few resamples, so that each one counts
+        found = hierarchical_bootstrap(generator.normal(0.6, 1, 12), resamples=39)
+        assert (found.p < 0.05) == (found.low > 0 or found.high < 0)
+        sides.add(found.p < 0.05)
+    assert sides == {False, True}
+
+
 def test_without_variance_over_questions_it_is_students_test_over_seeds():
     by_seed = np.array([0.03, 0.05, 0.01, 0.04])
     found = hierarchical_bootstrap(np.repeat(by_seed[:, None], 50, axis=1), resamples=99_999)

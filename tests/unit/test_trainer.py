@@ -64,6 +64,14 @@ def test_ends_with_the_weights_that_are_to_be_kept(data, vectors):
     assert any(not torch.equal(weights["mean"][name], weights["last"][name]) for name in seen[-1])
 
 
+def test_the_history_has_the_mean_loss_of_an_item(data, vectors):
+    # Nothing is learnt at rate 0, so the losses of small batches and of one large one are the same.
+    still = {"epochs": 1, "learning_rate": 0.0, "vectors_rate": 0.0, "dropout": 0.0}
+    runs = [make(vectors, "CA(point)", batch=batch, **still) for batch in (7, 10_000)]
+    small, large = (run.fit(data.train, data.dev).epochs[0]["loss"] for run in runs)
+    assert small == pytest.approx(large, rel=1e-5)
+
+
 def test_patience_ends_training(data, vectors):
     # Nothing is learnt at rate 0, so the first epoch stays the best.
     history = make(vectors, epochs=9, patience=2, learning_rate=0.0, vectors_rate=0.0).fit(

@@ -294,13 +294,13 @@ def contextual_vectors(
 
     Each text is encoded on its own, `batch` texts at a time on `device`. Special tokens have no
     rows, but an empty text has one, that of the special token after it. Results are cached by
-    `memory()`, with the set of texts, the encoder's files and the kind of device as the key. Raises
-    `QaselError` for weights that cannot be read or a cache that cannot be written.
+    `memory()`, with the set of texts and the encoder's files as the key. Raises `QaselError` for
+    weights that cannot be read or a cache that cannot be written.
     """
     different = tuple(sorted(set(texts)))
     own = own_fingerprint(str(encoder.folder))
-    compute = memory().cache(_vectors, ignore=["encoder", "batch"])
-    matrix, ends = compute(encoder, different, own, VERSION, batch, torch.device(device).type)
+    compute = memory().cache(_vectors, ignore=["encoder", "batch", "device"])
+    matrix, ends = compute(encoder, different, own, VERSION, batch, str(device))
     rows = map(range, ends[:-1].tolist(), ends[1:].tolist())
     return ContextualVectors(matrix, dict(zip(different, rows, strict=True)))
 

@@ -17,7 +17,10 @@ Variants = Annotated[
         help="A row of the paper's tables, or `all`; may be repeated. Default: its own system.",
     ),
 ]
-Seeds = Annotated[list[str] | None, typer.Option(help="Seeds, separated by commas. Default: 0.")]
+Seeds = Annotated[
+    list[str] | None,
+    typer.Option(help="Seeds, separated by commas; may be repeated. Default: 0."),
+]
 Settings = Annotated[
     list[str] | None, typer.Option("--set", help="key=value: another setting of the recipe.")
 ]

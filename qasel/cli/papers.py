@@ -195,8 +195,8 @@ def check(
     """Run a row on record again and compare: same, within tolerance, or off (status 1).
 
     The tolerance comes from the spread over seeds on record, or is one point for fewer than three
-    seeds. The ledger stays as it is. A killed check goes on; a
-    finished one is kept until the next.
+    seeds. The ledger stays as it is. A killed check goes on. The model of a finished one is kept
+    until the next check of the row.
     """
     from qasel.datasets.load import full_name
     from qasel.papers import ROOMS

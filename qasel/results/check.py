@@ -32,7 +32,7 @@ def recorded(room: Room, runs: pd.DataFrame | None = None) -> dict[tuple[str, st
     for (variant, dataset), lines in runs.groupby(["variant", "dataset"], sort=False):
         scale = "paper" if (lines["counts"] == TABLE).any() else "quick"
         lines = lines[lines["scale"] == scale]
-        # Data of one's own may be on record under several protocols: one is compared with itself.
+        # A user's own data may be on record under several protocols, whose scores do not compare.
         lines = lines[lines["protocol"] == lines["protocol"].iloc[0]]
         lines = lines[lines["vectors"] == pick(lines, [variant])]
         found[variant, dataset] = lines.sort_values("seed", kind="stable")
@@ -87,9 +87,9 @@ def check(
 ) -> tuple[Row, pd.DataFrame]:
     """Rerun a row on record without touching the ledger; `seed` None takes its first seed.
 
-    Returns the new row, and a table of `COLUMNS`, one line per split and measure. The models and
-    their runs are written to a folder of their own in `out`, where a killed check goes on, while a
-    finished one makes room for the next. Raises `QaselError` for a row, data set or seed without a
+    Returns the new row, and a table of `COLUMNS`, one line per split and measure. Models and runs
+    are written to a folder of the row's in `out`. A killed check goes on there; a finished one is
+    removed by the next. Raises `QaselError` for a row, data set or seed without a
     run on record.
     """
     known = recorded(room)

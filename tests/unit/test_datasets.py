@@ -225,7 +225,7 @@ PRP\tVBZ
 </positive>
 <negative>
 
-DT	NN
+DT\tNN
 </negative>
 <negative>
 </negative>

@@ -98,10 +98,10 @@ class ReadyRecipe(Recipe):
 class CrossEncoderRecipe(Recipe):
     """A transformer fine-tuned on question and candidate; variants differ only in heads and loss.
 
-    Settings are the usual ones for models like BERT; only the epochs on WikiQA were chosen, on
-    held-out questions. `margin`, `pairs` and `weights` are from Gao et al. (2020). `pooling="auto"`
-    is the mean over word pieces for sentence encoders (`sentence-transformers/…` and the stand-in),
-    which were trained with it, else [CLS].
+    Settings are the usual ones for models like BERT; only the epochs on WikiQA and TREC-QA were
+    chosen, on held-out questions. `margin`, `pairs` and `weights` are from Gao et al. (2020).
+    `pooling="auto"` is the mean over word pieces for sentence encoders (`sentence-transformers/…`
+    and the stand-in), which were trained with it, else [CLS].
     """
 
     added: ClassVar = {
@@ -135,7 +135,7 @@ class CrossEncoderRecipe(Recipe):
     warmup: Share = 0.1  # share of steps in which the learning rate rises; then it falls to 0
     batch: Count = 10  # questions
     cut: Natural = 30  # candidates per training list (see `cut_lists`); 0 keeps all
-    epochs: Count = 2  # on WikiQA four (docs/notes/yardsticks.md)
+    epochs: Count = 2  # on WikiQA and TREC-QA four (docs/notes/yardsticks.md)
     keep: Keep = "best"  # which weights are tested (`training.trainer.KEEP`)
     # Of matrix products in training: on a CPU with AMX, bfloat16 takes 36 to 62 % of the time.
     precision: Precision = "float32"
@@ -190,7 +190,7 @@ def recipe(
         settings["encoder"] = vectors or STANDIN
         if dataset != "trecqa":  # paper 1's settings on WikiQA
             settings |= {"pairs": "all", "margin": 0.8, "weights": (2.0, 1.0, 1.0)}
-        if dataset == "wikiqa":
+        if dataset in ("wikiqa", "trecqa"):
             settings["epochs"] = 4
         if scale == "quick":
             settings |= QUICK

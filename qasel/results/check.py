@@ -89,8 +89,7 @@ def check(
 
     Returns the new row, and a table of `COLUMNS`, one line per split and measure. Models and runs
     are written to a folder of the row's in `out`. A killed check goes on there; a finished one is
-    removed by the next. Raises `QaselError` for a row, data set or seed without a
-    run on record.
+    removed by the next. Raises `QaselError` for a row, data set or seed without a run on record.
     """
     known = recorded(room)
     if (variant, dataset) not in known:

@@ -134,7 +134,7 @@ class CrossEncoderRecipe(Recipe):
     weight_decay: Amount = 0.01  # of weight matrices; biases and norms have none
     warmup: Share = 0.1  # share of steps in which the learning rate rises; then it falls to 0
     batch: Count = 10  # questions
-    # Candidates per training list (see `cut_lists`); 0 keeps all, for which 16 GiB of memory are
+    # Candidates per training list (see `cut_lists`); 0 keeps all, for which 15 GiB of memory are
     # not enough on TREC-QA: a list there has up to 761.
     cut: Natural = 30
     epochs: Count = 2  # on WikiQA and TREC-QA four (docs/notes/yardsticks.md)

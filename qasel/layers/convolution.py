@@ -19,6 +19,8 @@ from numba import config, njit, prange, set_num_threads
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from qasel.onednn import by_onednn
+
 ROWS = 256  # words per matrix product: its result stays in the cache for the pass that reads it
 TOGETHER = 512  # sentences padded to one length on a GPU
 _BLOCK = 16  # sentences, or channels, whose data stay in the cache while the others stream by
@@ -118,7 +120,8 @@ class _SparseMax(torch.autograd.Function):
             starts = ends[first:last] - lengths[first:last] - row
             for number, tap in enumerate(taps):
                 out = products[: rows * tap.shape[1]].view(rows, -1)
-                torch.mm(some, tap, out=out)
+                with by_onednn():
+                    torch.mm(some, tap, out=out)
                 part = slice(first, last), slice(number * channels, (number + 1) * channels)
                 results = best.numpy()[part], place[part]
                 _maxima(out.numpy(), starts, lengths[first:last], wide, *results)

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 import torch
-from torch import Tensor, nn
-from torch.utils.checkpoint import checkpoint
+from torch import nn
 
 from qasel.datasets.base import Candidate, Question, Split
 from qasel.papers.hierarchical_ranking import SCHEMES, recipe
@@ -171,28 +170,6 @@ def test_an_empty_candidate_has_a_finite_score_and_disturbs_nobody():
     ]
     assert scores[1].isfinite().all()
     torch.testing.assert_close(scores[1][:-1], scores[0], atol=1e-6, rtol=1e-4)
-
-
-def test_recomputing_large_batches_changes_nothing(monkeypatch):
-    def recompute(function, *parts, **options):
-        # Tensors, as PyTorch keeps the random state only of the GPUs that these are on.
-        assert all(isinstance(part, Tensor) for part in parts)
-        return checkpoint(function, *parts, **options)
-
-    monkeypatch.setattr("qasel.papers.hierarchical_ranking.model.checkpoint", recompute)
-    model, vocabulary, split = make_model()
-    model.train()
-    batch = EncodedSplit(split, vocabulary, CPU).batch(torch.arange(3))
-    found = []
-    for limit in (1000, 0):
-        monkeypatch.setattr("qasel.papers.hierarchical_ranking.model.RECOMPUTE", limit)
-        torch.manual_seed(3)  # dropout must fall on the same numbers
-        scores = model(batch)["list"]
-        found.append(
-            [scores, *torch.autograd.grad(scores.sum(), [model.vectors, model.gates.weight])]
-        )
-    for kept, anew in zip(*found, strict=True):
-        assert torch.equal(kept, anew)
 
 
 def test_what_follows_the_hidden_layer_of_the_pair_head_is_chosen():

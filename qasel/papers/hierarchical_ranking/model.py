@@ -6,16 +6,11 @@ states of size h, K kernels of c channels each, H heads.
 
 import torch
 from torch import Tensor, nn
-from torch.utils.checkpoint import checkpoint
 
 from qasel.layers import masked_softmax
 from qasel.layers.convolution import MaxOverTime
 from qasel.papers.hierarchical_ranking.recipes import HierarchicalRecipe
 from qasel.training.batching import Batch, Tile
-
-RECOMPUTE = 800
-"""Pairs per batch above which the backward pass recomputes encoding and attention instead of
-storing them: TREC-QA's lists would fill the memory otherwise. Results are the same."""
 
 
 def clipped_softmax(scores: Tensor, mask: Tensor, k: int) -> Tensor:
@@ -82,20 +77,9 @@ class CompareAggregate(nn.Module):
         real_question = tile.real_question[tile.question_of]
         return compared_question[real_question], compared_answer[tile.real_answer]
 
-    def _compare(self, *parts: Tensor) -> tuple[Tensor, Tensor]:
-        return self.compare(Tile(*parts))
-
     def features(self, batch: Batch) -> Tensor:
         """Matching vectors r = [r^q; r^a] of each head, `[pairs, H, 2·K·c]` (equation 5)."""
-        large = torch.is_grad_enabled() and len(batch.slot) > RECOMPUTE
-        # Passed as tensors, which tell `checkpoint` the GPU whose random state (dropout) to keep.
-        compared = [
-            checkpoint(self._compare, *vars(tile).values(), use_reentrant=False)
-            if large
-            else self.compare(tile)
-            for tile in batch.tiles
-        ]
-        questions, answers = zip(*compared, strict=True)
+        questions, answers = zip(*map(self.compare, batch.tiles), strict=True)
         words = torch.cat([*questions, *answers])
         lengths = [tile.question_length[tile.question_of] for tile in batch.tiles]
         length = torch.cat(lengths + [tile.answer_length for tile in batch.tiles])

@@ -302,7 +302,7 @@ class NeuralRanker(RecipeRanker):
         return rows
 
     def _products(self) -> AbstractContextManager[None]:
-        """Use oneDNN for a transformer's matrix products; those of other networks are too small."""
+        """Use oneDNN for a transformer's matrix products; other networks have too many shapes."""
         tuned = self.encoder and not self.frozen and self.device.type == "cpu"
         return by_onednn() if tuned else nullcontext()
 

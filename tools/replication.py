@@ -55,6 +55,13 @@ def told(frame: pd.DataFrame) -> str:
     return f"{summary(frame)}\n\n{claims_table(frame)}"
 
 
+def three_digits(frame: pd.DataFrame) -> pd.DataFrame:
+    """Write floats with three digits, and missing ones as nothing."""
+    floats = frame.select_dtypes("float")
+    texts = floats.map(lambda x: "" if np.isnan(x) else f"{x:.3f}")
+    return frame.assign(**dict(texts.items()))
+
+
 # Paper 1
 
 HIERARCHICAL = ROOMS["hierarchical-ranking"]
@@ -140,7 +147,8 @@ def convergence(runs: pd.DataFrame) -> pd.DataFrame:
             means = [np.mean([*zip(*seeds, strict=False)], axis=1) for seeds in losses]
             epochs = min(map(len, means))  # up to the shortest run
             joint, alone = (mean[:epochs] for mean in means)
-            best = {f"best epoch, {n}": own["best_epoch"].mean() for n, own in systems.items()}
+            epoch = {name: own["best_epoch"].mean() for name, own in systems.items()}
+            best = {f"best epoch, {name}": f"{mean:.1f}" for name, mean in epoch.items()}
             counts = " and ".join(str(len(own)) for own in systems.values())
             known = {"epochs": epochs, f"{PRI} lower in": (joint < alone).sum()}
             lines[DATASETS[dataset]] = known | best | {"runs": counts}
@@ -213,8 +221,7 @@ def _question_relevancy() -> Tables:
     def readings(_: pd.DataFrame) -> str:
         frame = pd.read_csv(DATA / "held-out.csv").query("dataset == 'semeval-cqa'")
         grouped = frame.fillna({"setting": "as set"}).groupby(["variant", "setting"])["map"]
-        found = grouped.agg(["mean", "count"]).reset_index()
-        found["mean"] = [f"{mean:.3f}" for mean in found["mean"]]
+        found = three_digits(grouped.agg(["mean", "count"]).reset_index())
         return markdown_table(found.set_axis(["system", "setting", "MAP", "runs"], axis=1))
 
     return {
@@ -233,7 +240,7 @@ def _hierarchical_ranking() -> Tables:
     room = HIERARCHICAL
 
     def numbers(frame: pd.DataFrame, name: str) -> str:
-        return markdown_table(frame.round(3).fillna("").rename_axis(name).reset_index())
+        return markdown_table(three_digits(frame).rename_axis(name).reset_index())
 
     def held_out(_: pd.DataFrame) -> str:
         frame = pd.read_csv(DATA / "held-out.csv", dtype={"folds": str})
@@ -242,7 +249,7 @@ def _hierarchical_ranking() -> Tables:
         grouped = frame.fillna({"setting": "as set"}).groupby(
             ["data", "folds", "variant", "setting"]
         )
-        found = grouped["map"].agg(["mean", "count"]).round(3).reset_index()
+        found = three_digits(grouped["map"].agg(["mean", "count"]).reset_index())
         columns = ["data", "folds", "system", "setting", "MAP", "runs"]
         return markdown_table(found.set_axis(columns, axis=1))
 
@@ -266,7 +273,7 @@ def _ap_mpcnn() -> Tables:
         return f"{' '.join(report.summary(grid))}\n\n{markdown_table(grid)}"
 
     def questions(runs: pd.DataFrame) -> str:
-        return markdown_table(report.answered(runs).round(3).reset_index())
+        return markdown_table(three_digits(report.answered(runs)).reset_index())
 
     return {
         "table-5": lambda runs: beside(room, "table-5", runs),

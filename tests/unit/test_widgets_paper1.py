@@ -276,8 +276,8 @@ def test_claims_are_judged_by_the_runs():
         "WikiQA": {
             "epochs": 2,
             "PRI(list) lower in": 2,
-            "best epoch, PRI(list)": 2.0,
-            "best epoch, CA(list)": 2.0,
+            "best epoch, PRI(list)": "2.0",
+            "best epoch, CA(list)": "2.0",
             "runs": "2 and 2",
         }
     }

@@ -172,11 +172,11 @@ def test_an_empty_candidate_has_a_finite_score_and_disturbs_nobody():
     torch.testing.assert_close(scores[1][:-1], scores[0], atol=1e-6, rtol=1e-4)
 
 
-def test_what_follows_the_hidden_layer_of_the_pair_head_is_chosen():
-    for more, layer in (({}, nn.ReLU), ({"pair_head": "tanh"}, nn.Tanh)):
-        model, *_ = make_model(**more)
-        found = {name: type(head[1]) for name, head in model.predict.items()}
-        assert found == {"point": nn.ReLU, "pair": layer, "list": nn.ReLU}
+@pytest.mark.parametrize("level", ["point", "pair"])
+def test_what_follows_the_hidden_layer_of_a_head_is_chosen(level):
+    model, *_ = make_model(**{f"{level}_head": "tanh"})
+    found = {name: type(head[1]) for name, head in model.predict.items()}
+    assert found == {"point": nn.ReLU, "pair": nn.ReLU, "list": nn.ReLU} | {level: nn.Tanh}
 
 
 def test_it_is_tanh_where_only_hardest_negatives_count():

@@ -45,7 +45,7 @@ class CompareAggregate(nn.Module):
         for head in self.scheme.heads:
             self.predict[head.name] = nn.Sequential(
                 nn.Linear(recipe.feature_size * len(self.scheme.sources(head.name)), recipe.hidden),
-                nn.Tanh() if head.loss == "pair" and recipe.pair_head == "tanh" else nn.ReLU(),
+                nn.Tanh() if recipe.activation(head) == "tanh" else nn.ReLU(),
                 nn.Dropout(recipe.dropout),
                 nn.Linear(recipe.hidden, 1),
             )

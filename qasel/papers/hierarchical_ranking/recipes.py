@@ -18,6 +18,8 @@ from qasel.training.recipe import (
 )
 from qasel.training.trainer import Keep
 
+Activation = Literal["relu", "tanh"]
+
 SCHEMES: dict[str, Scheme] = {
     "CA(point)": Scheme((POINT,), "point"),
     "CA(pair)": Scheme((PAIR,), "pair"),
@@ -61,11 +63,12 @@ class HierarchicalRecipe(Recipe):
     """Settings of a run of paper 1 (section "Implementation details").
 
     Not in the paper, so chosen by us: `dropout`, the heads' `hidden` size (that of the hidden
-    states), `k_max` (the paper names k-max attention on WikiQA, but not k), `wide`, `pair_head`,
-    `list_mean` and the cap on `epochs`. docs/notes/hierarchical-ranking.md explains each choice.
+    states), `k_max` (the paper names k-max attention on WikiQA, but not k), `wide`, `point_head`,
+    `pair_head`, `list_mean` and the cap on `epochs`; each is explained in
+    docs/notes/hierarchical-ranking.md.
     """
 
-    added: ClassVar = {"pair_head": "relu", "keep": "best"}
+    added: ClassVar = {"point_head": "relu", "pair_head": "relu", "keep": "best"}
 
     paper: str = "hierarchical-ranking"
     variant: Annotated[str, one_of(VARIANTS)]
@@ -78,7 +81,8 @@ class HierarchicalRecipe(Recipe):
     point_weight: Amount = 1.0  # the λ of equation 10
     pair_weight: Amount = 1.0
     list_weight: Amount = 1.0
-    pair_head: Literal["relu", "tanh"] = "relu"  # activation of its hidden layer
+    point_head: Activation = "relu"  # of its hidden layer
+    pair_head: Activation = "relu"
     list_mean: Literal["batch", "list", "none"] = "batch"  # see `list_loss`
     pairs: Literal["all", "hardest"] = "hardest"  # "all" squashes scores by a sigmoid
     margin: Amount = 1.0
@@ -93,6 +97,10 @@ class HierarchicalRecipe(Recipe):
     def scheme(self) -> Scheme:
         """The heads of this variant."""
         return VARIANTS[self.variant]
+
+    def activation(self, head: Head) -> Activation:
+        """What follows the hidden layer of a head; ReLU for list losses."""
+        return {"point": self.point_head, "pair": self.pair_head}.get(head.loss, "relu")
 
     @property
     def feature_size(self) -> int:

@@ -81,7 +81,7 @@ class HierarchicalRecipe(Recipe):
     point_weight: Amount = 1.0  # the λ of equation 10
     pair_weight: Amount = 1.0
     list_weight: Amount = 1.0
-    point_head: Activation = "relu"  # of its hidden layer
+    point_head: Activation = "relu"  # what follows the hidden layer of a head
     pair_head: Activation = "relu"
     list_mean: Literal["batch", "list", "none"] = "batch"  # see `list_loss`
     pairs: Literal["all", "hardest"] = "hardest"  # "all" squashes scores by a sigmoid

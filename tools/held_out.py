@@ -7,8 +7,9 @@
 The training questions are split into folds. For each variant, setting, seed and fold, a model is
 trained on the other folds as usual and scored on the held-out fold: if the recipe has `keep`, under
 each rule for which weights to keep, and after every epoch (`by_epoch`). Each finished fold is a row
-of data/held-out.csv, identified by its recipe's hash: a stopped comparison can go on, and rows of a
-recipe whose defaults have changed since are not used. (In older rows, `device` is empty: a CPU.)
+of data/held-out.csv, identified by its recipe's hash: a stopped comparison can go on (`by_epoch` is
+null for its first epochs), and rows of a recipe whose defaults have changed since are not used. (In
+older rows, `device` is empty: a CPU.)
 
 The printed table has the mean held-out MAP and the difference from the first setting, over the runs
 (fold and seed) that both have, with two 95 % intervals: over questions (bootstrap, each question's
@@ -98,9 +99,10 @@ def run_fold(
     place = resolve_device(device)
     ranker = ROOMS[chosen.paper].ranker(chosen, vectors, place)
     folder = out / f"fold-{fold}-of-{folds}" / chosen.slug if out else None
-    by_epoch: list[float] = []
+    by_epoch: list[float | None] = []
 
-    def after_epoch(_: list[dict[str, float]]) -> None:
+    def after_epoch(epochs: list[dict[str, float]]) -> None:
+        by_epoch.extend([None] * (len(epochs) - 1 - len(by_epoch)))  # of a stopped run
         by_epoch.append(round(score(ranker, held, data.scoring).map, 4))
 
     rules = KEEP if hasattr(chosen, "keep") else ()

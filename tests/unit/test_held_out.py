@@ -3,6 +3,8 @@
 import json
 import runpy
 
+import pytest
+
 from qasel import load_dataset
 from qasel.datasets.base import Candidate, Question, Split
 from qasel.locations import ROOT
@@ -110,3 +112,23 @@ def test_some_questions_alone_may_count():
     first, second = TOOL["table"](TOOL["only"](rows, {"a", "b"})).splitlines()[2:]
     assert first.startswith("| CA(list) | 1 | 0.5000")
     assert second.startswith("| CA(list), k_max=5 | 1 | 0.6000 | +0.1000")
+
+
+def test_a_stopped_fold_goes_on(tmp_path, monkeypatch):
+    fold = "hierarchical-ranking", "CA(point)", "sample", "scale=quick,epochs=3", 0, 0, 3
+    whole = TOOL["run_fold"](*fold)
+    names, scored = TOOL["run_fold"].__globals__, []
+
+    def stop_at_the_second(*args):
+        scored.append(TOOL["score"](*args))
+        if len(scored) == 2:
+            raise KeyboardInterrupt
+        return scored[-1]
+
+    with monkeypatch.context() as patch:
+        patch.setitem(names, "score", stop_at_the_second)
+        with pytest.raises(KeyboardInterrupt):
+            TOOL["run_fold"](*fold, tmp_path)
+    for row, same in zip(TOOL["run_fold"](*fold, tmp_path), whole, strict=True):
+        assert row["map"] == same["map"]
+        assert json.loads(row["by_epoch"]) == [None, None, json.loads(same["by_epoch"])[2]]

@@ -294,12 +294,12 @@ def contextual_vectors(
 
     Each text is encoded on its own, `batch` texts at a time on `device`. Special tokens have no
     rows, but an empty text has one, that of the special token after it. Results are cached by
-    `memory()`, with the set of texts and the encoder's files as the key. Raises `QaselError` for
-    weights that cannot be read or a cache that cannot be written.
+    `memory()`; the key is the set of texts, the encoder's files and the device. Raises `QaselError`
+    for weights that cannot be read or a cache that cannot be written.
     """
     different = tuple(sorted(set(texts)))
     own = own_fingerprint(str(encoder.folder))
-    compute = memory().cache(_vectors, ignore=["encoder", "batch", "device"])
+    compute = memory().cache(_vectors, ignore=["encoder", "batch"])
     matrix, ends = compute(encoder, different, own, VERSION, batch, str(device))
     rows = map(range, ends[:-1].tolist(), ends[1:].tolist())
     return ContextualVectors(matrix, dict(zip(different, rows, strict=True)))

@@ -284,8 +284,11 @@ def joined(vectors: Vectors, other: Vectors) -> Vectors:
     name = f"{vectors.name}+{other.name}"
     if not new:  # nothing to map
         return replace(vectors, name=name)
-    given = vectors.of(shared)
-    mapped = Ridge(PENALTY).fit(other.of(shared), given).predict(other.of(new))
+    # In double precision, so that the vectors are the same whatever the CPU and its threads.
+    given, known, asked = (
+        found.astype(np.float64) for found in (vectors.of(shared), other.of(shared), other.of(new))
+    )
+    mapped = Ridge(PENALTY).fit(known, given).predict(asked)
     length = np.linalg.norm(given, axis=1).mean()
     mapped *= length / np.linalg.norm(mapped, axis=1, keepdims=True).clip(1e-6)
     rows = {word: i for i, word in enumerate(new)}

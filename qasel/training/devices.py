@@ -31,12 +31,17 @@ def resolve_device(name: str) -> torch.device:
 
 
 def describe_device(device: torch.device, precision: str = "float32") -> str:
-    """The device in words, for the ledger, with the `precision` of training if not float32."""
+    """The device in words, for the ledger, with the `precision` of training if not float32.
+
+    A CPU is named with the vector instructions that PyTorch uses there (such as AVX2 or AVX512),
+    which its speed and the rounding depend on.
+    """
     half = ", bfloat16" if precision == "bfloat16" else ""
     if device.type == "cuda":
         return torch.cuda.get_device_name(device) + half
     threads = torch.get_num_threads()
-    return f"CPU ({platform.machine()}, {threads} thread{'s' if threads > 1 else ''}{half})"
+    kind = f"{platform.machine()} {torch.backends.cpu.get_cpu_capability()}"
+    return f"CPU ({kind}, {threads} thread{'s' if threads > 1 else ''}{half})"
 
 
 def seed_all(seed: int, epoch: int) -> None:

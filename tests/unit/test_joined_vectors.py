@@ -33,6 +33,15 @@ def test_words_that_only_the_second_has_get_vectors_in_the_space_of_the_first():
     assert (nothing_new.name, list(nothing_new.rows)) == ("b+a", list(large.rows))
 
 
+def test_the_new_vectors_do_not_depend_on_the_order_of_sums():
+    # Which differs between CPUs, and with the number of threads.
+    small, large, _ = two_sets()
+    turned = dict(reversed([(word, 189 - row) for word, row in small.rows.items()]))
+    words = [f"w{i}" for i in range(190, 200)]
+    same = joined(Vectors("a", turned, small.matrix[::-1].copy()), large)
+    assert np.array_equal(same.of(words), joined(small, large).of(words))
+
+
 def test_both_sets_are_loaded_by_name(tmp_path):
     small, large, _ = two_sets()
     (tmp_path / "vectors").mkdir()

@@ -33,8 +33,8 @@ def resolve_device(name: str) -> torch.device:
 def describe_device(device: torch.device, precision: str = "float32") -> str:
     """The device in words, for the ledger, with the `precision` of training if not float32.
 
-    A CPU is named with the vector instructions that PyTorch uses there (such as AVX2 or AVX512),
-    which its speed and the rounding depend on.
+    A CPU is named with the vector instructions that PyTorch uses there, such as AVX2 or AVX512:
+    speed and rounding depend on them.
     """
     half = ", bfloat16" if precision == "bfloat16" else ""
     if device.type == "cuda":
